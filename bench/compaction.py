@@ -18,6 +18,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log.cleaner.cleanable_offsets import closed_segments, end_of
 from brokerd.log.cleaner.cleaner import clean
 from brokerd.log.cleaner.worker_messages import Job, RoundDone
+from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
@@ -58,7 +59,8 @@ def job_for(log: UnifiedLog) -> Job:
 def measure(record_bytes: int, total_bytes: int, codec: int) -> tuple[int, float, float, RoundDone]:
     """Bytes of the log, seconds of wall and of CPU time that its cleaning took, what came of it."""
     with TemporaryDirectory() as directory:
-        manager = LogManager.open([str(Path(directory))], 1, now_ms=0)
+        manager = LogManager(LogDirs([str(Path(directory))], 1))
+        manager.load(now_ms=0)
         log = manager.create("t", 0, uuid4(), CONFIG, 0)
         for batch in batches(record_bytes, total_bytes, codec):
             log.append([batch], 0, 0)

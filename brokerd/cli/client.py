@@ -75,8 +75,6 @@ class NoBroker(CliError):
 
 
 class Connection:
-    """A connection to one broker."""
-
     def __init__(
         self,
         address: Address,
@@ -185,7 +183,6 @@ class Client:
 
     @property
     def brokers(self) -> dict[int, Address]:
-        """The live brokers."""
         return self.with_retries(self._known_brokers)
 
     def metadata(self, topics: Sequence[str] | None) -> Any:
@@ -279,6 +276,5 @@ class Client:
 
 
 def address_text(address: Address) -> str:
-    """host:port."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -41,8 +41,7 @@ def _settings(properties: Mapping[str, str]) -> TlsSettings:
 
 
 def for_librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
-    """The properties with the TLS settings by librdkafka's names; without TLS they are left out.
-    Raises CliError."""
+    """The properties with librdkafka's names of the TLS settings. Raises CliError."""
     if properties.get("security.protocol", "").upper() not in ("SSL", "SASL_SSL"):
         return {key: value for key, value in properties.items() if not key.startswith(_TLS)}
     settings = _settings(properties)

@@ -43,7 +43,6 @@ def heading(kind: str, name: str, *, everything: bool) -> str:
 
 
 def config_line(entry: Any) -> str:
-    """One setting and where its value comes from."""
     synonyms = ", ".join(
         f"{SOURCES.get(each.source, 'UNKNOWN')}:{each.name}={_value_text(each.value)}"
         for each in entry.synonyms

@@ -40,8 +40,6 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 
 SALT_BYTES = 16
-SILENT_S = 5.0
-"""How long a running broker may take to answer before its settings are changed in ZooKeeper."""
 RESOURCES = {
     TOPICS: admin_calls.TOPIC,
     BROKERS: admin_calls.BROKER,
@@ -50,7 +48,6 @@ RESOURCES = {
 
 
 def configs(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     about = "Show and change settings of topics, brokers and loggers, quotas and credentials."
     parser = OptionParser("configs", about)
     parser.bootstrap()
@@ -95,14 +92,11 @@ def _run(options: Options) -> None:
 
 
 def _try_in_zookeeper(options: Options, entities: Entities) -> bool:
-    """With --zookeeper, shows or changes the settings of a broker that does not run or does not
-    answer. False if the brokers are to do it."""
+    """Serves --zookeeper of a broker that does not run; returns whether it was that."""
     name = entities.name
     if not has(options, "zookeeper") or entities.kind != BROKERS or name is None:
         return False
-    with stopped_brokers.stopped_broker(
-        options.zookeeper, name, lambda: _is_silent(options, name)
-    ) as broker:
+    with stopped_brokers.stopped_broker(options.zookeeper, name) as broker:
         if broker is None:
             return False
         if options.alter:
@@ -112,26 +106,6 @@ def _try_in_zookeeper(options: Options, entities: Entities) -> bool:
         for setting in broker.settings(_source(BROKERS, name)):
             print(config_lines.config_line(setting))
     return True
-
-
-def _is_silent(options: Options, name: str) -> bool:
-    """Whether the broker ('': the controller) does not answer, as when one of its settings keeps
-    everybody from connecting."""
-    with admin_calls.connect(options, SILENT_S) as client:
-        try:
-            client.with_retries(lambda: _request_metadata(client, name))
-        except (CliError, KafkaError) as error:
-            print(f"{error}. Going by ZooKeeper alone.", file=sys.stderr)
-            return True
-    return False
-
-
-def _request_metadata(client: Client, name: str) -> None:
-    fields = {"topics": [], "allow_auto_topic_creation": False}
-    if name:
-        client.to_broker(int(name), ApiKey.METADATA, fields)
-    else:
-        client.to_controller(ApiKey.METADATA, fields)
 
 
 def _checked_entities(options: Options) -> Entities:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from brokerd.cli import internal_formatters, java_settings, librdkafka
+from brokerd.cli import internal_record_json, java_settings, librdkafka
 from brokerd.cli.client_tls import for_librdkafka
 from brokerd.cli.options import (
     CliError,
@@ -43,15 +43,14 @@ _FORMATTERS: dict[str, Callable[[Mapping[str, str]], RecordFormatter]] = {
     # Kafka's logs the record as well, but its logger is off by default.
     "LoggingMessageFormatter": lambda properties: DefaultFormatter(properties).format,
     "NoOpMessageFormatter": lambda _: lambda _: b"",
-    "OffsetsMessageFormatter": lambda _: internal_formatters.offsets,
-    "GroupMetadataMessageFormatter": lambda _: internal_formatters.groups,
-    "TransactionLogMessageFormatter": lambda _: internal_formatters.transactions,
+    "OffsetsMessageFormatter": lambda _: internal_record_json.offsets,
+    "GroupMetadataMessageFormatter": lambda _: internal_record_json.groups,
+    "TransactionLogMessageFormatter": lambda _: internal_record_json.transactions,
 }
 _TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
 
 
 def console_consumer(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     parser = OptionParser("console-consumer", "Print the records of a topic.")
     parser.option("bootstrap-server", "REQUIRED: the brokers to ask first.", "HOST:PORT,…")
     parser.option("topic", "The topic.", "TOPIC")

@@ -41,7 +41,6 @@ _MERGED = (
 
 
 def console_producer(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     parser = OptionParser("console-producer", "Send lines of standard input as records.")
     parser.option("bootstrap-server", "REQUIRED: the brokers to ask first.", "HOST:PORT,…")
     parser.option("broker-list", "The older name of --bootstrap-server.", "HOST:PORT,…")
@@ -178,8 +177,7 @@ class _Sender:
         print(f"ERROR {why}", file=sys.stderr, flush=True)
 
     def flush(self) -> None:
-        """Waits for every answer, at most message.timeout.ms. It waits in short steps, so that a
-        signal is handled meanwhile."""
+        """Waits for every answer, in short steps, so that a signal is handled meanwhile."""
         while self._producer.flush(_POLL_S):
             pass
 

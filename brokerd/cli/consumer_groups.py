@@ -40,7 +40,6 @@ _ACTIONS_OF_OPTION = {
 
 
 def consumer_groups(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     parser = OptionParser(
         "consumer-groups",
         "List all consumer groups, describe a consumer group, delete consumer group info, or reset"
@@ -139,7 +138,6 @@ def _states(text: str | None) -> list[str]:
 
 
 def group_names(client: Client, options: Options) -> list[str]:
-    """The groups that were named, or all."""
     if options.all_groups:
         return [name for name, _, _ in group_calls.list_groups(client)]
     return list(dict.fromkeys(options.group))

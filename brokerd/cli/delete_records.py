@@ -24,7 +24,6 @@ VERSION = 1
 
 
 def delete_records(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     parser = OptionParser(
         "delete-records", "Delete the records of partitions that are older than an offset."
     )
@@ -53,7 +52,6 @@ def _run(options: Options) -> None:
 
 
 def parse(text: str) -> dict[TopicPartition, int]:
-    """The offset of each partition in the JSON. Raises CliError."""
     try:
         document = json.loads(text)
     except ValueError:

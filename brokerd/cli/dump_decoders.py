@@ -59,7 +59,6 @@ def _field(class_name: str) -> Field:
 
 
 def offsets(record: Record) -> tuple[str | None, str | None]:
-    """A record of `__consumer_offsets` as JSON."""
     try:
         decoded = decode(record.key, record.value)
     except ValueError as error:

@@ -48,7 +48,6 @@ class Dump:
 
 
 def dump_log(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     parser = OptionParser("dump-log", "Print the contents of segments, indexes and snapshots.")
     parser.option("files", "REQUIRED: the files, separated by commas.", "FILE,…")
     parser.flag("print-data-log", "Print keys and payloads. Implies --deep-iteration.")

@@ -19,7 +19,6 @@ Filter = Callable[[str, int], bool]
 
 
 def get_offsets(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     parser = OptionParser("get-offsets", "Print the offsets of partitions.")
     parser.bootstrap()
     parser.option("broker-list", "The older name of --bootstrap-server.", "HOST:PORT,…")

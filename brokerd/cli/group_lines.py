@@ -18,8 +18,6 @@ Offsets = Mapping[TopicPartition, int]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a group, with its assigned partitions."""
-
     member_id: str
     instance_id: str
     host: str
@@ -29,8 +27,6 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group as its coordinator describes it."""
-
     group_id: str
     state: str
     assignor: str
@@ -54,7 +50,6 @@ def table(*rows: Sequence[str]) -> list[str]:
 
 
 def group_table(rows: Sequence[Row], *, types: bool, states: bool) -> list[str]:
-    """The groups of --list with --state or --type."""
     shown = (True, types, states)
     return table(*(list(compress(row, shown)) for row in (("GROUP", "TYPE", "STATE"), *rows)))[1:]
 
@@ -91,14 +86,12 @@ def _partition_rows(
 
 
 def offset_table(rows: Sequence[Row]) -> list[str]:
-    """The table of --describe."""
     head = ("GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG",
             "CONSUMER-ID", "HOST", "CLIENT-ID")  # fmt: skip
     return table(head, *rows)
 
 
 def member_table(group: Group, *, verbose: bool) -> list[str]:
-    """The table of --describe --members."""
     with_instance = any(each.instance_id for each in group.members)
     head = ("GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS",
             "ASSIGNMENT")  # fmt: skip
@@ -121,7 +114,6 @@ def _assignment_text(partitions: Sequence[TopicPartition]) -> str:
 
 
 def state_table(group: Group) -> list[str]:
-    """The table of --describe --state."""
     head = ("GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS")
     row = (
         group.group_id, group.coordinator, group.assignor, group.state, str(len(group.members))

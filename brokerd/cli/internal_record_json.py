@@ -1,13 +1,31 @@
-"""Values of `__consumer_offsets` and `__transaction_state` as JSON, with the names and in the order
-of Kafka's tools. Pure."""
+"""Records of `__consumer_offsets` and `__transaction_state` as JSON, with Kafka's names and
+order, and Kafka's formatters of them for console-consumer. Pure.
+
+The formatters write JSON objects with nothing between them, and skip records of other kinds.
+"""
 
 import json
 from base64 import b64encode
 from typing import Any
 
 from brokerd.cli.consumer_protocol import assignment_json, subscription_json
-from brokerd.coordinator.group.records import GroupValue, MemberValue, OffsetValue
-from brokerd.coordinator.transaction.records import STATES, TransactionValue
+from brokerd.cli.options import CliError
+from brokerd.cli.record_text import ConsumedRecord
+from brokerd.coordinator.group.records import (
+    GroupRecord,
+    GroupsRecord,
+    GroupValue,
+    MemberValue,
+    OffsetRecord,
+    OffsetValue,
+    decode,
+)
+from brokerd.coordinator.transaction.records import (
+    STATES,
+    TransactionValue,
+    decode_key,
+    decode_value,
+)
 
 _CONSUMER = "consumer"
 
@@ -22,7 +40,6 @@ def to_json(document: Any) -> str:
 
 
 def offset_fields(value: OffsetValue, version: int) -> dict[str, Any]:
-    """The fields of an offset value of that version."""
     fields: dict[str, Any] = {"offset": value.offset}
     if version >= 3:
         fields["leaderEpoch"] = value.leader_epoch
@@ -70,7 +87,6 @@ def _member(member: MemberValue, version: int, is_consumer: bool) -> dict[str, A
 
 
 def transaction_fields(value: TransactionValue) -> dict[str, Any]:
-    """The fields of a transaction's value."""
     partitions = None
     if value.partitions is not None:
         partitions = [
@@ -85,3 +101,52 @@ def transaction_fields(value: TransactionValue) -> dict[str, Any]:
         "transactionLastUpdateTimestampMs": value.updated_at_ms,
         "transactionStartTimestampMs": value.started_at_ms,
     }
+
+
+def offsets(record: ConsumedRecord) -> bytes:
+    """OffsetsMessageFormatter."""
+    decoded = _decoded(record)
+    if not isinstance(decoded, OffsetRecord):
+        return b""
+    key = {"group": decoded.group_id, "topic": decoded.topic, "partition": decoded.partition}
+    value = decoded.value and offset_fields(decoded.value, version_of(record.value))
+    return _json(record, key, value)
+
+
+def groups(record: ConsumedRecord) -> bytes:
+    """GroupMetadataMessageFormatter."""
+    decoded = _decoded(record)
+    if not isinstance(decoded, GroupRecord):
+        return b""
+    version = version_of(record.value)
+    value = decoded.value and group_fields(decoded.value, version, decode_members=False)
+    return _json(record, {"group": decoded.group_id}, value)
+
+
+def transactions(record: ConsumedRecord) -> bytes:
+    """TransactionLogMessageFormatter."""
+    try:
+        name = decode_key(record.key) if record.key is not None else None
+        value = None if record.value is None else transaction_fields(decode_value(record.value))
+    except ValueError as error:
+        raise _damaged(record, error) from None
+    return b"" if name is None else _json(record, {"transactionalId": name}, value)
+
+
+def _decoded(record: ConsumedRecord) -> GroupsRecord | None:
+    try:
+        return None if record.key is None else decode(record.key, record.value)
+    except ValueError as error:
+        raise _damaged(record, error) from None
+
+
+def _damaged(record: ConsumedRecord, error: ValueError) -> CliError:
+    place = f"offset {record.offset} of partition {record.partition}"
+    return CliError(f"The record at {place} is not one of the formatter's topic: {error}")
+
+
+def _json(record: ConsumedRecord, key: Any, value: Any) -> bytes:
+    fields = {"key": {"version": version_of(record.key), "data": key}, "value": value}
+    if value is not None:
+        fields["value"] = {"version": version_of(record.value), "data": value}
+    return to_json(fields).encode()

@@ -25,20 +25,17 @@ def pairs(texts: Iterable[str] | None) -> dict[str, str]:
 
 
 def bootstrap(options: Options) -> str:
-    """The brokers that the options name. Raises UsageError."""
     return ",".join(map(address_text, bootstrap_addresses(options)))
 
 
 def read_settings(file: str | None, given: list[str] | None) -> dict[str, str]:
-    """The settings of a file, replaced by those of the command line."""
     return read_properties(file) | pairs(given)
 
 
 def merged(
     settings: Mapping[str, str], options: Options, table: Iterable[Merged]
 ) -> dict[str, str]:
-    """The option's value, else the property's, else the option's default, as in Kafka's
-    CommandLineUtils.maybeMergeOptions."""
+    """The option's value, else the property's, else the default (maybeMergeOptions)."""
     found = dict(settings)
     for setting, option, default in table:
         value = getattr(options, option.replace("-", "_"))

@@ -21,7 +21,6 @@ from brokerd.protocol.api_keys import ApiKey
 
 
 def log_dirs(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     parser = OptionParser("log-dirs", "Print the log directories of brokers and their partitions.")
     parser.bootstrap()
     parser.flag("describe", "REQUIRED: describe the log directories.")

@@ -31,12 +31,10 @@ class UsageError(CliError):
 
 
 def int32(text: str) -> int:
-    """Parses a signed integer of 32 bits. Raises ValueError."""
     return _integer(text, 32)
 
 
 def int64(text: str) -> int:
-    """Parses a signed integer of 64 bits. Raises ValueError."""
     return _integer(text, 64)
 
 
@@ -48,8 +46,7 @@ def _integer(text: str, bits: int) -> int:
 
 
 class OptionParser(argparse.ArgumentParser):
-    """The options of one command. Required ones are checked by `check_required`, with Kafka's
-    message."""
+    """The options of one command; `check_required` checks the required ones."""
 
     def __init__(self, command: str, description: str) -> None:
         super().__init__(
@@ -105,8 +102,7 @@ def run(
     arguments: Sequence[str],
     failed: Callable[[Exception], int] = _print_error,
 ) -> int:
-    """Parses the options and runs the command. `failed` prints CliError and KafkaError, and returns
-    the exit code."""
+    """Parses the options and runs the command. `failed` prints errors, returns the exit code."""
     try:
         code = _run(parser, command, arguments, failed)
         sys.stdout.flush()
@@ -202,7 +198,6 @@ def read_properties(path: str | None) -> dict[str, str]:
 
 
 def read_text(path: str) -> str:
-    """Raises CliError."""
     try:
         return Path(path).read_text()
     except (OSError, UnicodeDecodeError) as error:

@@ -34,8 +34,7 @@ def entity(entities: Entities) -> list[dict[str, str | None]]:
 
 
 def are_credentials(entities: Entities, names: Collection[str]) -> bool:
-    """Whether these settings are SCRAM credentials. Raises CliError if only some of them are, or if
-    the entity is not one user."""
+    """Whether these are SCRAM credentials. CliError for a mixture, or not of one user."""
     kinds = {name in MECHANISMS for name in names}
     if len(kinds) > 1:
         raise CliError("Cannot alter both quota and SCRAM credential configs simultaneously.")
@@ -56,7 +55,6 @@ def operations(added: Mapping[str, str], dropped: Iterable[str]) -> list[dict[st
 
 
 def quota_line(entry: Any) -> str:
-    """One entity and its quotas, an entry of DescribeClientQuotas."""
     names = {part.entity_type: part.entity_name for part in entry.entity}
     who = ", ".join(
         f"the default {words}" if names[kind] is None else f"{words} '{names[kind]}'"

@@ -16,8 +16,6 @@ Properties = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class InputRecord:
-    """A record to send, as parsed from a line of input."""
-
     key: bytes | None
     value: bytes | None
     headers: Headers
@@ -103,8 +101,6 @@ RecordFormatter = Callable[[ConsumedRecord], bytes]
 
 
 class DefaultFormatter:
-    """Kafka's DefaultMessageFormatter."""
-
     def __init__(self, properties: Properties) -> None:
         self._timestamp = _flag(properties, "print.timestamp")
         self._partition = _flag(properties, "print.partition")

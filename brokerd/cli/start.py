@@ -30,7 +30,6 @@ logger = logging.getLogger("brokerd")
 
 
 def load_config(path: str, overrides: Sequence[str]) -> BrokerConfig:
-    """The configuration of a properties file and `key=value` overrides; ConfigError."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -48,12 +47,11 @@ def load_config(path: str, overrides: Sequence[str]) -> BrokerConfig:
 
 
 def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
-    """Runs the command; the exit code of the process."""
     try:
         config = load_config(path, overrides)
         problems = problems_of(config.tls.values())
     except ConfigError as error:
-        problems = [*error.problems, *problems_of(error.tls)]
+        problems = list(error.problems)
     if problems:
         for problem in problems:
             _print_error(problem)

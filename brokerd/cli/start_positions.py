@@ -16,8 +16,7 @@ Assigned = Callable[[Any, list[Any]], None]
 
 
 def on_assign_callback(settings: Mapping[str, str]) -> Assigned | None:
-    """The `on_assign` callback for `subscribe`; None if librdkafka's default is enough. `settings`
-    have librdkafka's names."""
+    """The `on_assign` callback for `subscribe`; None if librdkafka's default is enough."""
     reset = settings.get("auto.offset.reset")
     if settings.get("enable.auto.commit") == "false" or reset not in ("earliest", "latest"):
         return None

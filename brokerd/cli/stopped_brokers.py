@@ -1,11 +1,10 @@
 """Settings of stopped brokers, read and changed in ZooKeeper (ConfigCommand with --zookeeper).
 
-This repairs a broker that cannot start because of a dynamic setting, or that runs and accepts no
-connection because of one: it applies a change that it finds in ZooKeeper. The broker's properties
-file is not known here, so that each setting is checked alone.
+This repairs a broker that cannot start, or lets nobody in, because of a dynamic setting. The
+broker's properties file is not known here, so that each setting is checked alone.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -84,14 +83,11 @@ class StoppedBroker:
 
 
 @contextmanager
-def stopped_broker(
-    connect: str, name: str, is_silent: Callable[[], bool]
-) -> Iterator[StoppedBroker | None]:
-    """The broker with this id, or '' for the default of all brokers. None if it (for '': any) runs,
-    unless `is_silent` finds that it does not answer."""
+def stopped_broker(connect: str, name: str) -> Iterator[StoppedBroker | None]:
+    """The broker with this id ('': the default of all); None if it (for '': any) runs."""
     from brokerd.cluster.zookeeper.paths import BROKER_IDS
 
     with zookeeper_session.session(connect, "does not say which brokers run") as client:
         running = client.get_children(BROKER_IDS)
         runs = name in running if name else bool(running)
-        yield None if runs and not is_silent() else StoppedBroker(client, name)
+        yield None if runs else StoppedBroker(client, name)

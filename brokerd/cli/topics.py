@@ -55,7 +55,6 @@ _ACTIONS_OF_OPTION = {
 
 
 def topics(arguments: Sequence[str]) -> int:
-    """Runs the command."""
     parser = OptionParser("topics", "Create, delete, describe, or change a topic.")
     parser.bootstrap()
     parser.option("zookeeper", "Find the brokers in this ZooKeeper.", "HOST:PORT/CHROOT")

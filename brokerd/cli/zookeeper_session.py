@@ -58,8 +58,7 @@ def _credentials() -> Any:
 
 
 def acl_for(client: Any, path: str) -> Any:
-    """The ACL of a node that a command creates: with credentials that of brokers' nodes, as in
-    Kafka's tools."""
+    """The ACL of a node that a command creates: with credentials, that of brokers' nodes."""
     from brokerd.cluster.zookeeper import acls
 
     return acls.secure(path) if client.has_credentials else None

@@ -47,12 +47,10 @@ def _now_ms() -> int:
 
 
 class ClusterMembership:
-    """One broker's membership of the cluster. All methods run on the event loop.
-
-    `on_change` is awaited with each change of the image, one after another, after the image took it
-    and before it is acknowledged to the controller. `on_fatal` is called once when the membership
-    cannot go on (another live broker owns our id): the process must end.
-    """
+    """One broker's membership of the cluster. All methods run on the event loop. `on_change` is
+    awaited with each change of the image, one after another, after the image took it and before it
+    is acknowledged to the controller. `on_fatal` is called once when the membership cannot go on
+    (another live broker owns our id): the process must end."""
 
     connects = disconnects = expires = 0
     """Of the ZooKeeper session, since the start."""
@@ -104,7 +102,6 @@ class ClusterMembership:
 
     @property
     def is_controller(self) -> bool:
-        """Whether this broker is the elected controller."""
         return self._service is not None
 
     def require_controller(self) -> None:
@@ -383,6 +380,5 @@ class ClusterMembership:
         self._election_due.set()
 
     async def next_producer_id_block(self) -> tuple[int, int]:
-        """Claims a block of producer ids: (first, last), both inclusive."""
         block = await claim_block(self._zookeeper, self._settings.broker_id)
         return block.first, block.last

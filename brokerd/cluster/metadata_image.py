@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from brokerd.cluster.topic_names import collision_key, collision_keys
-from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
+from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
 from brokerd.replication.state import PartitionState
 from brokerd.topic_partition import TopicPartition
 
@@ -56,21 +56,6 @@ class ImageDelta:
 
 
 class MetadataImage:
-    """The last known state of the cluster; the module says who changes it."""
-
-    __slots__ = (
-        "broker_configs",
-        "brokers",
-        "cluster_id",
-        "controller_epoch",
-        "controller_id",
-        "names_by_id",
-        "offline",
-        "taken",
-        "topic_ids",
-        "topics",
-    )
-
     def __init__(self) -> None:
         self.brokers: dict[int, RegisteredBroker] = {}
         self.topics: dict[str, TopicInfo] = {}
@@ -90,7 +75,6 @@ class MetadataImage:
                 yield info.name, index
 
     def partition(self, topic: str, index: int) -> PartitionState | None:
-        """The state of one partition, or None where topic or partition is unknown."""
         info = self.topics.get(topic)
         return info.partitions.get(index) if info else None
 
@@ -106,13 +90,11 @@ class MetadataImage:
         return broker.endpoints.get(listener) if broker else None
 
     def replace_brokers(self, brokers: dict[int, RegisteredBroker]) -> ImageDelta:
-        """Replaces the set of live brokers."""
         changed = brokers != self.brokers
         self.brokers = brokers
         return ImageDelta(brokers_changed=changed)
 
     def replace_offline(self, offline: Mapping[int, frozenset[TopicPartition]]) -> ImageDelta:
-        """Replaces the replicas that brokers cannot serve."""
         changed = offline != self.offline
         self.offline = offline
         return ImageDelta(brokers_changed=changed)
@@ -131,13 +113,10 @@ class MetadataImage:
         zxid: int,
         number: int = SETTLED,
     ) -> ImageDelta:
-        """Apply the states of a change entry with this zxid and number.
-
-        A state counts if its topic id is known and its version is higher. A state with an unknown
-        topic id counts only if it is of a new partition and created after the known topic of that
-        name: that topic was deleted and created again. `configs` holds the config of each topic
-        that may be new.
-        """
+        """Apply the states of a change entry with this zxid and number. A state counts if its topic
+        id is known and its version is higher. A state with an unknown topic id counts only if it is
+        of a new partition and created after the known topic of that name: that topic was deleted
+        and created again. `configs` holds the config of each topic that may be new."""
         applied: list[PartitionState] = []
         deleted: list[TopicPartition] = []
         touched: set[str] = set()
@@ -190,8 +169,7 @@ class MetadataImage:
         return ImageDelta(deleted=deleted)
 
     def replace_config(self, topic: str, config: dict[str, str]) -> ImageDelta:
-        """Replaces a topic's config; that of an unknown topic is skipped (it comes with its
-        states)."""
+        """Replaces a topic's config; that of an unknown topic comes with its states."""
         info = self.topics.get(topic)
         if info is None or info.config == config:
             return ImageDelta()

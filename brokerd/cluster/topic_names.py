@@ -26,7 +26,6 @@ def check_topic_name(name: str) -> None:
 
 
 def is_topic_name(name: str) -> bool:
-    """Whether a topic may have this name."""
     return _reason(name) is None
 
 
@@ -51,7 +50,6 @@ def collision_key(name: str) -> str:
 
 
 def collision_keys(names: Iterable[str]) -> dict[str, str]:
-    """The existing topics, by their collision key."""
     return {collision_key(name): name for name in names}
 
 

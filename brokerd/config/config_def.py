@@ -13,8 +13,6 @@ from typing import Final, NamedTuple
 
 
 class ConfigType(IntEnum):
-    """Types of values, as on the wire."""
-
     UNKNOWN = 0
     BOOLEAN = 1
     STRING = 2
@@ -37,8 +35,6 @@ class UpdateMode(IntEnum):
 
 
 class KnownSetting(NamedTuple):
-    """Kafka's definition of a broker setting."""
-
     type: ConfigType
     mode: UpdateMode
 

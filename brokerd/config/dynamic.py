@@ -58,8 +58,7 @@ class BrokerSettings:
         return config, problems + of_listeners
 
     def apart(self) -> tuple[BrokerConfig, list[str], list[str]]:
-        """As `effective`, but with errors of listeners separately: then the listeners of the file
-        are in effect."""
+        """As `effective`; with errors of listeners (apart), those of the file are in effect."""
         taken, problems = self._taken()
         listeners = {name: text.strip() for name, text in self.own.items() if is_of_listeners(name)}
         of_listeners: list[str] = []
@@ -74,8 +73,7 @@ class BrokerSettings:
         return {**self.static.raw, **self._taken()[0]}
 
     def left_out(self) -> list[str]:
-        """Settings in ZooKeeper, written by a broker of Kafka, that are only read from the
-        properties file here."""
+        """Settings in ZooKeeper that are only read from the properties file here."""
         return sorted(filter(is_read_only, {*self.defaults, *self.own}))
 
     def _taken(self) -> tuple[dict[str, str], list[str]]:
@@ -105,7 +103,6 @@ def is_read_only(name: str) -> bool:
 
 
 def is_of_listeners(name: str) -> bool:
-    """Whether a setting defines listeners, or is a TLS setting of one."""
     return name in LISTENER_SETTINGS or tls_key_of_listener(name) != ("", "")
 
 
@@ -210,8 +207,7 @@ def _check_type(known: KnownSetting, text: str) -> None:
 
 
 def _check_threads(settings: BrokerSettings, changed: Mapping[str, str]) -> None:
-    """As DynamicThreadPool and LogCleaner: refuses a change of more than twice or half, which is
-    most likely a mistake."""
+    """As DynamicThreadPool: more than twice or half is most likely a mistake."""
     for name in sorted(_THREADS.keys() & changed.keys()):
         before, after = _threads_now(settings, name), int(changed[name])
         if not max(1, before // 2) <= after <= before * 2:

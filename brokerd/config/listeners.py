@@ -42,13 +42,11 @@ class ConnectionLimits(NamedTuple):
 
 
 def is_listener_limit(name: str) -> bool:
-    """Whether this is a limit of one listener."""
     return _LIMIT.fullmatch(name) is not None
 
 
 def parse_protocol_map(text: str) -> dict[str, str]:
-    """`NAME:PROTOCOL,…` as a dict; ValueError for an entry of another form or
-    protocol."""
+    """`NAME:PROTOCOL,…` as a dict. Raises ValueError."""
     protocols: dict[str, str] = {}
     for entry in filter(None, (each.strip() for each in text.split(","))):
         name, separator, protocol = entry.partition(":")
@@ -61,10 +59,7 @@ def parse_protocol_map(text: str) -> dict[str, str]:
 
 
 def parse_listeners(text: str, protocols: dict[str, str]) -> tuple[Listener, ...]:
-    """The listeners in `text`.
-
-    ValueError that names every bad entry, unknown protocol and name that stands there twice.
-    """
+    """The listeners in `text`. ValueError names every bad entry, and a name given twice."""
     found: list[Listener] = []
     problems: list[str] = []
     for entry in filter(None, (each.strip() for each in text.split(","))):
@@ -100,8 +95,7 @@ def listener_names(texts: Mapping[str, str]) -> set[str]:
 
 
 def advertise(bound: tuple[Listener, ...], advertised: tuple[Listener, ...]) -> dict[str, Listener]:
-    """The advertised listeners by name. Raises ValueError for one that is not bound, or that has a
-    wildcard host."""
+    """The advertised listeners by name. ValueError if one is not bound or has a wildcard."""
     by_name = {listener.name: listener for listener in (advertised or bound)}
     for name, listener in by_name.items():
         if name not in {each.name for each in bound}:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, NamedTuple
 from zlib import crc32
 
-from brokerd.config.values import ascii_digits
+from brokerd.config import values
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.protocol.compression import Codec
 
@@ -32,41 +32,32 @@ class TopicKey(NamedTuple):
     kind: Kind
     default: str
     broker_keys: tuple[BrokerKey, ...] = ()
-    least: float = 0
-    most: float = INT64_MAX
+    least: int = 0
+    most: int = INT64_MAX
     choices: tuple[str, ...] = ()
-    besides: tuple[int, ...] = ()
-    """Numbers that are allowed though they lie outside `least` to `most`."""
+    besides: int | None = None
+    """A number that is allowed though it lies outside `least` to `most`."""
 
     def parse(self, text: str) -> Any:
         """The value of `text`. Raises ValueError that says what would be valid."""
-        text = text.strip()
-        if self.kind == "bool":
-            return self._parse_choice(text.lower(), ("true", "false")) == "true"
-        if self.kind == "string":
-            return self._parse_choice(text, self.choices)
-        if self.kind == "list":
-            items = text.split(",") if text.strip() else ()
-            return tuple(self._parse_choice(item.strip(), self.choices) for item in items)
-        return self._parse_number(text)
-
-    def _parse_choice(self, text: str, choices: tuple[str, ...]) -> str:
-        if choices and text not in choices:
-            raise ValueError(f"{self.name}: {text!r} is not one of {', '.join(choices)}")
-        return text
-
-    def _parse_number(self, text: str) -> float:
         try:
-            digits = ascii_digits(text)
-            value = int(digits) if self.kind == "int" else float(digits)
-        except ValueError:
-            raise ValueError(f"{self.name}: {text!r} is not a number") from None
-        if not self.least <= value <= self.most and value not in self.besides:
-            others = "".join(f" or {other}" for other in self.besides)
-            raise ValueError(
-                f"{self.name}: {text} is not between {self.least:g} and {int(self.most)}{others}"
-            )
-        return value
+            return self._parser(text)(text.strip())
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
+
+    def _parser(self, text: str) -> values.Parser:
+        if self.kind == "bool":
+            return values.boolean
+        if self.kind == "float":
+            return values.ratio
+        if self.kind == "int":
+            also = self.besides
+            if also is None:
+                return values.integer(self.least, self.most)
+            return values.integer_or(also, self.least, self.most)
+        if self.kind == "string":
+            return values.one_of(*self.choices)
+        return values.words_of(*self.choices) if text.strip() else values.words
 
 
 def _broker(*names: str) -> tuple[BrokerKey, ...]:
@@ -89,7 +80,7 @@ TOPIC_KEYS: Final[dict[str, TopicKey]] = {
         TopicKey("cleanup.policy", "list", "delete", _broker("log.cleanup.policy"),
                  choices=("delete", "compact")),
         TopicKey("compression.gzip.level", "int", "-1", _broker("compression.gzip.level"),
-                 least=1, most=9, besides=(-1,)),
+                 least=1, most=9, besides=-1),
         TopicKey("compression.lz4.level", "int", "9", _broker("compression.lz4.level"),
                  least=1, most=17),
         TopicKey("compression.type", "string", "producer", _broker("compression.type"),
@@ -196,7 +187,6 @@ class LogConfig:
         set_once(self, "codec", _CODECS[self.compression_type])
 
     def level_of(self, codec: int) -> int | None:
-        """The compression level for a codec; None if it has none."""
         return {
             Codec.GZIP: self.compression_gzip_level,
             Codec.LZ4: self.compression_lz4_level,
@@ -214,14 +204,14 @@ class LogConfig:
     ) -> "LogConfig":
         """The settings of a topic with these overrides on a broker with these properties. Unknown
         names are skipped; ValueError for an invalid value."""
-        values = {
+        parsed = {
             name.replace(".", "_"): TOPIC_KEYS[name].parse(text)
             for name, text in effective_values(broker or {}, topic or {}).items()
         }
         for side in ("message_timestamp_before_max_ms", "message_timestamp_after_max_ms"):
-            if values[side] == INT64_MAX:  # the older setting is for both
-                values[side] = values["message_timestamp_difference_max_ms"]
-        return cls(**{each.name: values[each.name] for each in fields(cls) if each.init})
+            if parsed[side] == INT64_MAX:  # the older setting is for both
+                parsed[side] = parsed["message_timestamp_difference_max_ms"]
+        return cls(**{each.name: parsed[each.name] for each in fields(cls) if each.init})
 
     @classmethod
     def from_sound_properties(
@@ -244,13 +234,13 @@ def _is_sound(name: str, text: str) -> bool:
 
 def effective_values(broker: Mapping[str, str], topic: Mapping[str, str]) -> dict[str, str]:
     """The text in effect of every topic setting: the topic's, else the broker's, else Kafka's."""
-    values = {}
+    texts = {}
     for key in TOPIC_KEYS.values():
         text = topic.get(key.name)
         if text is None:  # an empty one is a list without words: neither delete nor compact
             text = _broker_value(key, broker) or key.default
-        values[key.name] = text
-    return values
+        texts[key.name] = text
+    return texts
 
 
 def _broker_value(key: TopicKey, broker: Mapping[str, str]) -> str | None:

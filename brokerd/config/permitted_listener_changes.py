@@ -24,8 +24,7 @@ _LOCAL = "localhost"
 
 
 def problems_of_added(file: BrokerConfig, wanted: BrokerConfig) -> list[str]:
-    """What is wrong with new or changed listeners, as far as it can be checked without looking up
-    names."""
+    """What is wrong with new or changed listeners, before names are looked up."""
     found = [*_changed(file, wanted), *_added(file, wanted), *_advertised_elsewhere(file, wanted)]
     return [f"{'; '.join(found)}. {IN_THE_FILE}"] if found else []
 

@@ -35,11 +35,9 @@ _PEM_NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """PEM of a key or trust store: a file's path, or the texts themselves; '' is not given.
-
-    The name of the location's setting is kept for what is said of it, and makes no other store; so
-    are, for a file that was named while the broker ran, the directories that it must not lie in.
-    """
+    """PEM of a key or trust store: a file's path, or the texts themselves; '' is not given. The
+    name of the location's setting is kept for what is said of it, and makes no other store; so are,
+    for a file that was named while the broker ran, the directories that it must not lie in."""
 
     location: str = ""
     certificates: str = ""
@@ -61,15 +59,13 @@ class TlsSettings:
 
 
 def is_tls_key(name: str) -> bool:
-    """Whether this is a setting of SSL, of all listeners or of one."""
     if name.startswith(PREFIX):
         _, _, name = name.removeprefix(PREFIX).partition(".")
     return name in KEYS
 
 
 def tls_key_of_listener(name: str) -> tuple[str, str]:
-    """The listener's name and the setting that `listener.name.NAME.ssl.…` says; ('', '') where it
-    is nothing of this kind."""
+    """Listener and setting of `listener.name.NAME.ssl.…`; ('', '') for any other name."""
     listener, _, key = name.removeprefix(PREFIX).partition(".")
     if not (name.startswith(PREFIX) and listener and key in KEYS):
         return "", ""
@@ -79,8 +75,7 @@ def tls_key_of_listener(name: str) -> tuple[str, str]:
 def tls_settings(
     texts: Mapping[str, str], listener: str, problems: list[str], *, needs_key: bool = True
 ) -> TlsSettings:
-    """The settings of one listener, or (without `needs_key`) of a client; what is wrong with them
-    is added to `problems`."""
+    """The settings of a listener, or (without `needs_key`) of a client; adds to `problems`."""
     reading = _Reading(texts, listener, problems)
     return TlsSettings(
         keystore=reading.keystore(needs_key),

@@ -86,8 +86,7 @@ def apply_changes(
     changes: Sequence[ConfigChange],
     broker: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """The config after all changes, checked on a broker with these settings. Raises KafkaError and
-    then nothing is changed."""
+    """The config after all changes, checked. Raises KafkaError."""
     changed = apply_operations(config, changes, _list_default)
     check_topic_config(changed, broker)
     return changed

@@ -54,7 +54,6 @@ def integer_or(also: int, low: int, high: int) -> Parser:
 
 
 def ratio(text: str) -> float:
-    """A number between 0 and 1."""
     try:
         value = float(ascii_digits(text))
     except ValueError:
@@ -90,14 +89,12 @@ def java_double(value: float) -> str:
 
 
 def boolean(text: str) -> bool:
-    """`true` or `false`, in any case."""
     if text.lower() not in ("true", "false"):
         raise ValueError(f"{text!r} is neither true nor false")
     return text.lower() == "true"
 
 
 def string(text: str) -> str:
-    """Any text."""
     return text
 
 
@@ -122,8 +119,6 @@ def zookeeper_connect(text: str) -> str:
 
 
 def one_of(*choices: str) -> Parser:
-    """One of these words."""
-
     def parse(text: str) -> str:
         if text not in choices:
             raise ValueError(f"{text!r} is not one of {', '.join(choices)}")
@@ -143,8 +138,6 @@ def comma_list(values: Iterable[object]) -> str:
 
 
 def words_of(*choices: str) -> Parser:
-    """A comma-separated list of these words, at least one."""
-
     def parse(text: str) -> tuple[str, ...]:
         found = tuple(word.strip() for word in text.split(","))
         if not set(found) <= set(choices):

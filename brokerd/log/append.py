@@ -68,8 +68,7 @@ def stage(
     producers: ProducerState,
     append_time_ms: int,
 ) -> Staged:
-    """Gives a producer's batches offsets from `next_offset` on, and new timestamps (and CRCs)
-    unless `append_time_ms` is -1."""
+    """Gives batches offsets from `next_offset` on, and new timestamps unless the time is -1."""
     staged = Staged(next_offset)
     rows, results = staged.rows, staged.results
     answered: set[int] = set()
@@ -127,7 +126,6 @@ def _stage_producer(
 
 
 def stage_replicated(batches: Sequence[tuple[BatchHeader, Buffer]]) -> Staged:
-    """Stages batches of a leader with the offsets and epochs that they have."""
     staged = Staged(batches[0][0].base_offset)
     staged.buffers = [view for _, view in batches]
     for header, view in batches:

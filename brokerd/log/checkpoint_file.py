@@ -1,4 +1,4 @@
-"""One checkpoint of a log directory: which logs it has entries of, now or after the next write.
+"""One checkpoint of a log directory: written in a thread that does not append.
 
 Entries are by topic and partition, and the files are written later than logs are deleted. So before
 a log is created whose name an entry of a deleted log may have, `forget` clears that entry: else,
@@ -6,48 +6,52 @@ after a kill, the new log would begin at the old offset, and acknowledged record
 (Kafka writes the files anew whenever a log is deleted.)
 """
 
+import errno
+import os
+import time
 from collections.abc import Callable, Mapping, Set
-from contextlib import suppress
+from itertools import islice
 from threading import Lock
+from typing import Final
 
-from brokerd.errors import KafkaError
-from brokerd.log.checkpoint_job import CheckpointJob, Done
-from brokerd.log.checkpoints import Offsets, read_offsets, zero_offsets
-from brokerd.log.io.files import sync_path
+from brokerd.log.checkpoints import (
+    Offsets,
+    offset_entries,
+    read_offsets,
+    write_entries,
+    zero_offsets,
+)
+from brokerd.log.io.disk_jobs import DiskJob, SyncJob
 from brokerd.topic_partition import TopicPartition
+
+PIECE: Final = 1_000
+PAUSE_S: Final = 0.0002
+
+Done = Callable[[OSError | None], object]
+"""Is called in the thread that uses the logs: with None when it is on disk, or with the error."""
 
 
 class CheckpointFile:
     """See the module. `latest` are the entries of the file once all submitted jobs are done; None
     if they are not known."""
 
-    __slots__ = ("_forgotten", "_jobs", "_lock", "_on_disk", "_sync", "latest", "path")
-
     def __init__(self, path: str) -> None:
         self.path = path
         self.latest: Offsets | None = None
-        self._on_disk: Offsets | None = None
-        self._forgotten: set[TopicPartition] = set()  # of what is on disk
         self._jobs: list[CheckpointJob] = []
         self._sync: SyncJob | None = None
         self._lock = Lock()  # held while a file takes the place of another
 
     def read(self) -> Mapping[TopicPartition, int]:
-        """The entries. Raises KafkaError if the file is damaged; then it counts as empty."""
-        self._on_disk = {}
-        self._on_disk = read_offsets(self.path)
-        return self._on_disk
+        """The entries. Raises KafkaError if the file is damaged."""
+        return read_offsets(self.path)
 
-    def job(self, offsets: Offsets, done: Done) -> CheckpointJob:
-        """The job that writes these offsets, which must not change any more; to be submitted at
-        once."""
+    def job(self, offsets: Offsets, done: Done) -> "CheckpointJob":
+        """The job that writes these offsets, which must not change; to be submitted at once."""
 
         def finish(error: OSError | None) -> None:
             self._jobs.remove(job)
-            if error is None:
-                self._on_disk, self._forgotten = offsets, job.gone
-            else:  # the old one may be there or the new one
-                self._on_disk, self._forgotten = {**(self._on_disk or {}), **offsets}, set()
+            if error is not None:  # the old one may be there or the new one
                 self.latest = None
             done(error)
 
@@ -56,52 +60,58 @@ class CheckpointFile:
         self.latest = offsets
         return job
 
-    def may_name(self, key: TopicPartition) -> bool:
-        """Whether the file has an entry of a log, or will have when submitted jobs are done."""
-        if self._on_disk is None:
-            with suppress(KafkaError):  # it says nothing, whoever reads it
-                self.read()
-        is_on_disk = key in (self._on_disk or ()) and key not in self._forgotten
-        return is_on_disk or any(key in job.offsets and key not in job.gone for job in self._jobs)
-
     def forget(self, gone: Set[TopicPartition]) -> None:
-        """Clears the entries of these logs at once; durable when `sync_job` has run. Raises
-        OSError."""
+        """Clears entries at once; durable when `sync_job` has run. Raises OSError."""
         with self._lock:
             for job in self._jobs:
                 job.gone |= gone
             zero_offsets(gone, self.path)
-        self._forgotten |= gone
         self.latest = None
 
-    def sync_job(self, failed: Callable[[OSError], object]) -> "SyncJob | None":
+    def sync_job(self, done: Done) -> SyncJob | None:
         """The job that makes `forget` durable, to be submitted at once; None if one is waiting."""
         if self._sync is not None and not self._sync.has_begun:
             return None
-        self._sync = SyncJob(self.path, failed)
+        self._sync = SyncJob(self.path, done)
         return self._sync
 
 
-class SyncJob:
-    """Syncs a file. `failed` is called, in the thread that uses the logs, if that fails."""
+class CheckpointJob(DiskJob):
+    """Replaces the checkpoint at `path`. `gone` are deleted logs; under `lock` more may be added
+    until the file is replaced."""
 
-    __slots__ = ("_error", "_failed", "_path", "has_begun")
-
-    def __init__(self, path: str, failed: Callable[[OSError], object]) -> None:
+    def __init__(self, path: str, offsets: Offsets, done: Done, lock: Lock) -> None:
         self._path = path
-        self._failed = failed
-        self._error: OSError | None = None
-        self.has_begun = False
+        self._offsets = offsets
+        self._done = done
+        self._lock = lock
+        self.gone: set[TopicPartition] = set()
 
-    def run(self) -> None:
-        self.has_begun = True
+    def work(self) -> None:
         try:
-            sync_path(self._path)
-        except FileNotFoundError:
-            pass
+            write_entries(self._path, self._entries(), replace=self._put)
         except OSError as error:
-            self._error = error
+            error.filename = error.filename or self._path
+            raise
+
+    def _put(self, temporary: str, path: str) -> None:
+        with self._lock:
+            if self.gone:
+                zero_offsets(self.gone, temporary)
+            os.replace(temporary, path)
+
+    def _entries(self) -> list[str]:
+        """In pieces, so that the thread that appends gets the interpreter in between."""
+        entries: list[str] = []
+        items = iter(self._offsets.items())
+        while piece := dict(islice(items, PIECE)):
+            entries += offset_entries(piece)
+            if len(piece) == PIECE:
+                time.sleep(PAUSE_S)
+        return entries
 
     def finish(self) -> None:
-        if self._error is not None:
-            self._failed(self._error)
+        error = self.error
+        if error is None and not self.is_done:  # `run` raised something else: no memory
+            error = OSError(errno.ENOMEM, "it could not be written", self._path)
+        self._done(error)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Final
 
-from brokerd.log.context import DiskJob, run_now
+from brokerd.log.checkpoint_file import Done
 from brokerd.log.dirs.log_dirs import LogDirs
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.topic_partition import TopicPartition
 
 SLICE: Final = 4_000
@@ -19,27 +20,25 @@ OffsetOf = Callable[[TopicPartition], int | None]
 
 
 class CheckpointRound:
-    """The file `name` of every log directory. `failed` is called with errors, in the thread that
-    uses the logs."""
+    """The file `name` of every log directory; `done` is called for each that was written."""
 
     def __init__(
         self,
         dirs: LogDirs,
         name: str,
         submit: Callable[[DiskJob], None],
-        failed: Callable[[OSError], None],
+        done: Done,
     ) -> None:
         self._dirs = dirs
         self._name = name
         self._submit = submit
-        self._failed = failed
+        self._done = done
         self._keys: Iterator[TopicPartition] | None = None
         self._offset_of: OffsetOf = lambda key: None
         self._found: dict[str, dict[TopicPartition, int]] = {}
 
     @property
     def is_under_way(self) -> bool:
-        """Whether offsets are being collected."""
         return self._keys is not None
 
     def begin(self, keys: Iterable[TopicPartition], offset_of: OffsetOf) -> None:
@@ -49,8 +48,7 @@ class CheckpointRound:
         self._found = {log_dir.path: {} for log_dir in self._dirs.live}
 
     def step(self) -> bool:
-        """Collects the offsets of some logs; returns whether there are more. After the last one the
-        files are written."""
+        """Collects some offsets; returns whether there are more, else writes the files."""
         if self._keys is None:
             return False
         asked = 0
@@ -91,7 +89,3 @@ class CheckpointRound:
             file = log_dir.checkpoints[self._name]
             if offsets is not None and offsets != file.latest:
                 self._submit(file.job(offsets, self._done))
-
-    def _done(self, error: OSError | None) -> None:
-        if error is not None:
-            self._failed(error)

@@ -10,6 +10,7 @@ treated as missing.
 """
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -27,17 +28,19 @@ ALL: Final = (RECOVERY_POINT, LOG_START, CLEANER, HIGH_WATERMARK)
 
 TEMPORARY: Final = ".tmp"
 _VERSION = "0"
-FIRST_ENTRY_LINE: Final = 3
 LOOKED_FOR_MAX: Final = 32
 SHOWN_MAX: Final = 40
-DIGITS_MAX: Final = 19
+OFFSET: Final = re.compile(r"(\S+)\s+(\d{1,10})\s+(\d{1,19})", re.ASCII)
+EPOCH: Final = re.compile(r"()(\d{1,10})\s+(\d{1,19})", re.ASCII)
 
 Offsets = Mapping[TopicPartition, int]
 Replace = Callable[[str, str], object]
 
 
-def read_entries(path: Path | str, *, may_be_empty: bool = False) -> list[list[str]]:
-    """The entries of a checkpoint, split into words; none if the file is missing or, where that is
+def read_entries(
+    path: Path | str, entry: re.Pattern[str], *, may_be_empty: bool = False
+) -> list[tuple[str, int, int]]:
+    """The entries (OFFSET or EPOCH) of a checkpoint; none if the file is missing or, where that is
     allowed, empty. Raises KafkaError(KAFKA_STORAGE_ERROR) with the file and the damaged line."""
     try:
         lines = read_whole(path).decode().split("\n")
@@ -52,7 +55,13 @@ def read_entries(path: Path | str, *, may_be_empty: bool = False) -> list[list[s
     count = lines[1] if len(lines) > 1 else ""
     if not (count.isascii() and count.isdigit()):
         raise malformed(path, 2, f"it is {count[:SHOWN_MAX]!r}, not the number of entries")
-    entries = [line.split() for line in lines[2:] if line]
+    entries = []
+    for number, line in enumerate(lines[2:], 3):
+        match = entry.fullmatch(line.strip())
+        if match is not None and int(match[3]) <= INT64_MAX:
+            entries.append((match[1], int(match[2]), int(match[3])))
+        elif line:
+            raise malformed(path, number, f"{line[:SHOWN_MAX]!r} is no entry")
     if str(len(entries)) != count:
         raise malformed(path, 2, f"it says {count[:SHOWN_MAX]} entries, {len(entries)} follow")
     return entries
@@ -85,24 +94,10 @@ def replace_file(
 def read_offsets(path: Path | str) -> dict[TopicPartition, int]:
     """(topic, partition) → offset. An empty file has none: Kafka creates the files empty, and that
     of its cleaner stays empty until something was cleaned. Raises as `read_entries`."""
-    offsets: dict[TopicPartition, int] = {}
-    for line, words in enumerate(read_entries(path, may_be_empty=True), FIRST_ENTRY_LINE):
-        if len(words) != 3:
-            raise malformed(path, line, "it is not a topic, a partition and an offset")
-        partition, offset = whole_numbers(path, line, words[1:])
-        offsets[words[0], partition] = offset
-    return offsets
-
-
-def whole_numbers(path: Path | str, line: int, words: Iterable[str]) -> list[int]:
-    """The words of an entry as numbers from 0 to the largest int64. Raises as `read_entries`."""
-    numbers = []
-    for word in words:
-        is_number = word.isascii() and word.isdigit() and len(word) <= DIGITS_MAX
-        if not is_number or int(word) > INT64_MAX:
-            raise malformed(path, line, f"{word[:SHOWN_MAX]!r} is no offset or number")
-        numbers.append(int(word))
-    return numbers
+    return {
+        (topic, partition): offset
+        for topic, partition, offset in read_entries(path, OFFSET, may_be_empty=True)
+    }
 
 
 def offset_entries(offsets: Offsets) -> list[str]:

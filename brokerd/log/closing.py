@@ -40,9 +40,10 @@ def close_all(logs: Iterable[UnifiedLog]) -> dict[str, str]:
 
 def _sync(path: str, logs: list[UnifiedLog]) -> None:
     unsynced = sum(
-        len(log.local.segments_between(log.recovery_point, log.log_end_offset)) for log in logs
+        len(log.local.segments.between(log.recovery_point, log.log_end_offset)) for log in logs
     )
-    if unsynced > SYNCED_SINGLY_MAX and sync_filesystem(path):
+    if unsynced > SYNCED_SINGLY_MAX:
+        sync_filesystem(path)
         for log in logs:
             log.local.flushed_to(log.log_end_offset)
         return

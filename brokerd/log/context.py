@@ -1,8 +1,6 @@
 """What all logs of a broker share: open files, slow disk work, files to delete later, events."""
 
 import errno
-import os
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
@@ -10,6 +8,7 @@ from heapq import heappop, heappush
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.log.io.open_files import OpenFiles
 
 Detail = dict[str, object]
@@ -17,36 +16,6 @@ EventSink = Callable[[str, Detail], None]
 
 TRANSIENT_ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR})
 """Errors that say nothing of a disk: the process (or the machine) has run out of something else."""
-
-
-def is_transient_error(error: BaseException) -> bool:
-    """Whether an error, or its cause, may pass by itself."""
-    first = error.__cause__ or error
-    return isinstance(first, MemoryError) or (
-        isinstance(first, OSError) and first.errno in TRANSIENT_ERRNOS
-    )
-
-
-class DiskJob(Protocol):
-    """Slow disk work: `run` may be called in any thread, `finish` then where logs are used.
-
-    An error of the disk is kept by `run` and reported by `finish`, which is called also after `run`
-    raised.
-    """
-
-    def run(self) -> None:
-        """The slow part."""
-
-    def finish(self) -> None:
-        """Handles the result."""
-
-
-def run_now(job: DiskJob) -> None:
-    """Runs a job at once: for use without an event loop."""
-    try:
-        job.run()
-    finally:
-        job.finish()
 
 
 def no_event(kind: str, detail: Detail) -> None:
@@ -67,8 +36,6 @@ def storage_error(error: OSError) -> KafkaError:
 class Trash:
     """Files and directories that were renamed and wait to be removed."""
 
-    __slots__ = ("_due",)
-
     def __init__(self) -> None:
         self._due: list[tuple[int, str]] = []  # a heap
 
@@ -80,7 +47,6 @@ class Trash:
         heappush(self._due, (due_ms, path))
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether the time of any path has come."""
         return bool(self._due) and self._due[0][0] <= now_ms
 
     def take_due(self, now_ms: int, most: int) -> list[str]:
@@ -91,53 +57,11 @@ class Trash:
         return due
 
 
-class RemoveJob:
-    """Removes files and directories; a missing one is no error. In the thread that uses the logs,
-    `failed` is called with the first error, and `done` at the end in any case."""
-
-    __slots__ = ("_done", "_error", "_failed", "_paths")
-
-    def __init__(
-        self, paths: list[str], failed: Callable[[OSError], None], done: Callable[[], None]
-    ) -> None:
-        self._paths = paths
-        self._failed = failed
-        self._done = done
-        self._error: OSError | None = None
-
-    def run(self) -> None:
-        """Removes them all; the first error is kept."""
-        for path in self._paths:
-            try:
-                _remove(path)
-            except FileNotFoundError:
-                continue
-            except OSError as error:
-                self._error = self._error or error
-
-    def finish(self) -> None:
-        """Reports the error, if there was one, and the end."""
-        if self._error is not None:
-            self._failed(self._error)
-        self._done()
-
-
-def _remove(path: str) -> None:
-    if os.path.isdir(path):
-        shutil.rmtree(path)
-    else:
-        os.unlink(path)
-
-
 @dataclass(frozen=True, slots=True)
 class LogContext:
-    """What a log needs from its broker.
-
-    `submit` runs DiskJobs one at a time, in the order given.
-
+    """What a log needs from its broker. `submit` runs DiskJobs one at a time, in the order given.
     `on_failure` is called for each error of the disk of the logs, `on_cut` when the recovery point
-    of a log decreased. They may be called at any time, so they must not change a log.
-    """
+    of a log decreased. They may be called at any time, so they must not change a log."""
 
     files: OpenFiles = field(default_factory=OpenFiles)
     trash: Trash = field(default_factory=Trash)
@@ -154,8 +78,6 @@ class LogContext:
 
 
 class HasDisk(Protocol):
-    """A log, or its files."""
-
     def failed(self, error: OSError) -> KafkaError:
         """The KafkaError for an error of the disk."""
         ...
@@ -167,8 +89,7 @@ R = TypeVar("R")
 
 
 def raises_storage_error(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
-    """Decorator of a log's methods and functions: turns OSError into
-    KafkaError(KAFKA_STORAGE_ERROR)."""
+    """Decorator of a log's methods: turns OSError into KAFKA_STORAGE_ERROR."""
 
     @wraps(method)
     def wrapped(log: L, /, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -21,8 +21,6 @@ _VALUE = struct.Struct(">hi")
 
 
 class Marker(NamedTuple):
-    """How a transaction ended."""
-
     is_abort: bool
     coordinator_epoch: int
 

@@ -24,10 +24,7 @@ Kind = Literal["offset", "time"]
 
 @dataclass(frozen=True, slots=True)
 class SegmentInfo:
-    """One segment; `files` are (name, size in bytes) of all that belongs to it.
-
-    Timestamps are -1 where no record has one.
-    """
+    """`files` are (name, size in bytes). Timestamps are -1 where no record has one."""
 
     base_offset: int
     next_offset: int
@@ -42,8 +39,6 @@ class SegmentInfo:
 
 @dataclass(frozen=True, slots=True)
 class BatchInfo:
-    """One batch on disk, and whether its CRC matches."""
-
     position_bytes: int
     header: BatchHeader
     crc_ok: bool
@@ -139,11 +134,7 @@ def index_entries(
     most `limit` from `start` on. Raises as `segment_summaries`."""
     segment = _segment(log, base_offset)
     index = segment.index if kind == "offset" else segment.time_index
-    try:
-        return len(index), index.entries(max(start, 0), max(limit, 0))
-    except CorruptIndexError as error:
-        segment.rebuild_indexes(str(error))
-        return len(segment.time_index), segment.time_index.entries(max(start, 0), max(limit, 0))
+    return len(index), index.entries(max(start, 0), max(limit, 0))
 
 
 @raises_storage_error
@@ -197,7 +188,6 @@ def batches(data: FileRange, limit: int) -> list[BatchInfo]:
 
 
 def _no_batch_at(position: int) -> KafkaError:
-    """What to raise."""
     return KafkaError(
         ErrorCode.INVALID_REQUEST, f"no batch starts at byte {position} of the segment"
     )

@@ -16,13 +16,13 @@ from typing import Final
 from brokerd.errors import KafkaError
 from brokerd.log import names
 from brokerd.log.checkpoints import (
-    FIRST_ENTRY_LINE,
+    EPOCH,
     malformed,
     read_entries,
-    whole_numbers,
     write_entries,
 )
-from brokerd.log.context import DiskJob, no_failure, run_now
+from brokerd.log.context import no_failure
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 
 logger = logging.getLogger(__name__)
 
@@ -89,17 +89,14 @@ class LeaderEpochFileCache:
         return True
 
     def found(self, epoch: int, base_offset: int) -> None:
-        """A batch was read from the log again: an epoch later than the latest is new, in memory
-        only (LogSegment.recover)."""
+        """A batch was read: an epoch above the latest is new, in memory (LogSegment.recover)."""
         if epoch > self.latest:
             self.note(epoch, base_offset)
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown.
-
-        Kafka's answer to OffsetForLeaderEpoch: an epoch before the first one known answers itself
-        with the start of the first.
-        """
+        """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown. Kafka's
+        answer to OffsetForLeaderEpoch: an epoch before the first one known answers itself with the
+        start of the first."""
         if epoch < 0 or epoch > self.latest:
             return NO_EPOCH, NO_OFFSET
         if epoch == self.latest:
@@ -125,7 +122,6 @@ class LeaderEpochFileCache:
             self.save()
 
     def save(self) -> None:
-        """Submits the job that replaces the file."""
         if self._damage:
             logger.warning("%s; the leader epochs were read from the batches", self._damage)
             self._damage = ""
@@ -139,33 +135,24 @@ class LeaderEpochFileCache:
         self._file.close()
 
 
-class _File:
+class _File(DiskJob):
     """The job that replaces the file by the entries at the time when it runs. `_writing` is held
     meanwhile, so that nothing is written after `close`. Each log has its own lock: if a disk hangs,
     only `close` of that log waits."""
 
-    __slots__ = ("_error", "_failed", "_is_closed", "_path", "_writing", "entries", "is_queued")
-
     def __init__(self, path: str, failed: Callable[[OSError], object]) -> None:
         self._path = path
         self._failed = failed
-        self._error: OSError | None = None
         self.entries: list[str] = []
         self._writing = threading.Lock()
         self._is_closed = False
         self.is_queued = False
 
-    def run(self) -> None:
+    def work(self) -> None:
         self.is_queued = False  # what is saved from here on is written by another run
         with self._writing:
             if not self._is_closed:
-                self._write()
-
-    def _write(self) -> None:
-        try:
-            write_entries(self._path, self.entries, sync=False)
-        except OSError as error:
-            self._error = error
+                write_entries(self._path, self.entries, sync=False)
 
     def close(self) -> None:
         """Nothing is written any more; waits for what is being written."""
@@ -173,7 +160,7 @@ class _File:
             self._is_closed = True
 
     def finish(self) -> None:
-        error, self._error = self._error, None
+        error, self.error = self.error, None
         if error is not None:
             self._failed(error)
 
@@ -181,10 +168,7 @@ class _File:
 def _read(path: str) -> list[tuple[int, int]]:
     """(epoch, start offset) of each entry, both rising. Raises KafkaError."""
     entries: list[tuple[int, int]] = []
-    for line, words in enumerate(read_entries(path), FIRST_ENTRY_LINE):
-        if len(words) != 2:
-            raise malformed(path, line, "it is not an epoch and an offset")
-        epoch, start = whole_numbers(path, line, words)
+    for line, (_, epoch, start) in enumerate(read_entries(path, EPOCH), 3):
         if entries and not (epoch > entries[-1][0] and start > entries[-1][1]):
             raise malformed(path, line, "epochs and offsets must rise from line to line")
         entries.append((epoch, start))

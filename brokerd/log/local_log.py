@@ -16,25 +16,24 @@ from typing import Final
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import Staged
-from brokerd.log.context import LogContext, no_failure, raises_storage_error, run_now
+from brokerd.log.context import LogContext, no_failure, raises_storage_error
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.sparse_indexing import account
 from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.io.disk_jobs import run_now
 from brokerd.log.io.flush import Flushes, FlushJob
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.write_back import WriteBackJob
 from brokerd.log.loading import recovery
-from brokerd.log.segments.removal import mark_deleted, remove_segments
 from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.segments.segment_list import SegmentList, mark_deleted, remove_segments
 
 MARK_BYTES: Final = 8 << 20
 """How much is appended before it is written back; what lies further back may not be in memory."""
 
 
 class LocalLog:
-    """See the module. `name` stays the same whenever the log is loaded; `on_synced` is called when
-    more is durable."""
+    """`name` is the same whenever it is loaded; `on_synced` is called when more is durable."""
 
     __slots__ = (
         "_flushes", "_mark_offset", "_name", "_since_mark_bytes",
@@ -64,7 +63,6 @@ class LocalLog:
         self.reconfigure(config)
 
     def reconfigure(self, config: LogConfig) -> None:
-        """Takes other settings, from the next append on."""
         self.config = config
         for segment in self.segments:
             segment.index_interval_bytes = config.index_interval_bytes
@@ -77,13 +75,11 @@ class LocalLog:
         )
 
     def failed(self, error: OSError) -> KafkaError:
-        """The KafkaError for an error of the disk."""
         return self.context.failed(error)
 
     # -- append (when to roll: `roll_policy`) ------------------------------------------------------
 
     def append(self, staged: Staged, log_end_offset: int) -> None:
-        """Writes a group to the active segment, whole or not at all. Raises OSError."""
         active = self.segments.active
         active.write(staged.buffers, staged.size_bytes)
         active.remember(log_end_offset, active.size_bytes)
@@ -93,8 +89,7 @@ class LocalLog:
             self._pass_mark(staged.next_offset)
 
     def _pass_mark(self, log_end_offset: int) -> None:
-        """After MARK_BYTES of appends: starts to write them to the disk. Earlier ones may have left
-        the page cache."""
+        """Begins to write MARK_BYTES to the disk; earlier ones may have left the page cache."""
         self.cached_from_offset, self._mark_offset = self._mark_offset, log_end_offset
         self._since_mark_bytes = 0
         active = self.segments.active
@@ -118,8 +113,7 @@ class LocalLog:
     # -- cutting -----------------------------------------------------------------------------------
 
     def truncate_to(self, offset: int) -> int:
-        """Cuts off the batch with `offset` and all after it; returns the new log end. Raises
-        OSError."""
+        """Cuts off the batch with `offset` and all after it; returns the new log end."""
         remove_segments(self.segments.drop_after(offset))
         return self.segments.active.truncate_to(offset)
 
@@ -130,7 +124,6 @@ class LocalLog:
         self.take([Segment.create(self.context.files, self.directory, offset, created_ms)])
 
     def take(self, segments: list[Segment]) -> None:
-        """Replaces all segments by these."""
         self.segments.reset(segments)
         self.reconfigure(self.config)
 
@@ -143,8 +136,7 @@ class LocalLog:
             self.context.on_cut()
 
     def delete(self, segments: list[Segment], now_ms: int) -> None:
-        """Renames the files of segments that were taken out, and has them removed later. Raises
-        OSError."""
+        """Has the files of segments that were taken out removed later. Raises OSError."""
         for segment in segments:
             self.remove_later(mark_deleted(segment), now_ms)
 
@@ -173,41 +165,27 @@ class LocalLog:
 
     @raises_storage_error
     def mend_aborted(self, log_start_offset: int) -> None:
-        """Builds damaged transaction indexes anew from the data. Raises KafkaError."""
         recovery.mend_aborted(list(self.segments), log_start_offset)
-        self.segments.forget_skips()
 
     # -- durability --------------------------------------------------------------------------------
 
-    def segments_between(self, start_offset: int, end_offset: int) -> list[Segment]:
-        """The segments that hold offsets in [start, end)."""
-        return self.segments.between(start_offset, end_offset)
-
     @raises_storage_error
     def begin_flush(self, up_to: int, done: Callable[[], None] = lambda: None) -> None:
-        """Starts to make all records below `up_to` durable; `done` is called at the end. Raises
-        KafkaError."""
+        """Makes all records below `up_to` durable; then calls `done`. Raises KafkaError."""
         self._flushes.begin(self, up_to, done)
 
     def flush(self, up_to: int) -> None:
-        """Makes all records below `up_to` durable. Raises OSError."""
         if self.recovery_point < up_to:
             job = FlushJob(self, up_to)
             run_now(job)
             if job.error is not None:
                 raise job.error
 
-    def flush_failed(self, error: OSError) -> None:
-        """A flush failed: the log directory is taken offline."""
-        self.context.failed(error)
-
     def flushed_to(self, offset: int) -> None:
-        """All records below `offset` are durable."""
         self.recovery_point = max(self.recovery_point, offset)
         self.on_synced()
 
     def close_files(self) -> None:
-        """Closes the files; they are opened again when they are used."""
         for segment in self.segments:
             segment.file.close()
 

@@ -2,7 +2,7 @@
 
 Loading: lock every log directory, see whether the last stop was clean, then open each log, with
 recovery after an unclean stop. Periodic tasks are
-in `scheduled_tasks`. Slow disk work goes through `submit` (see `context.DiskJob`).
+in `scheduled_tasks`. Slow disk work goes through `submit` (see `io.disk_jobs`).
 
 A deleted log is renamed at once and removed later. If a new partition finds the log of an older
 topic with the same name, that is renamed to `-stray` and never removed. Every error of a disk is
@@ -19,17 +19,10 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoints, names
 from brokerd.log.closing import close_all
-from brokerd.log.context import (
-    TRANSIENT_ERRNOS,
-    DiskJob,
-    EventSink,
-    LogContext,
-    no_event,
-    run_now,
-    storage_error,
-)
+from brokerd.log.context import TRANSIENT_ERRNOS, EventSink, LogContext, no_event, storage_error
 from brokerd.log.dirs.log_dir import LogDir, LogDirError
 from brokerd.log.dirs.log_dirs import FailedDir, LogDirs
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.log.loading import loader
 from brokerd.log.loading.recovery import LoadedLog
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, LogTasks, TaskIntervals
@@ -52,7 +45,7 @@ class LogManager:
         submit: Callable[[DiskJob], None] = run_now,
         times: TaskIntervals = DEFAULT_INTERVALS,
     ) -> None:
-        """For log directories that are locked; `load` must follow. `open` does all in one."""
+        """For log directories that are locked; `load` must follow."""
         self.dirs = dirs
         self.on_failing: Callable[[], None] = lambda: None
         self._failing: dict[str, str] = {}
@@ -64,29 +57,8 @@ class LogManager:
         self._compacted: dict[TopicPartition, None] = {}
         self._topic_ids = TopicIds()
 
-    @classmethod
-    def open(
-        cls,
-        log_dirs: list[str],
-        broker_id: int,
-        *,
-        now_ms: int,
-        cluster_id: str | None = None,
-        defaults: LogConfig | None = None,
-        on_event: EventSink = no_event,
-        submit: Callable[[DiskJob], None] = run_now,
-        times: TaskIntervals = DEFAULT_INTERVALS,
-    ) -> "LogManager":
-        """Locks, checks and loads the log directories. Raises LogDirError, whose message says what
-        to do."""
-        dirs = LogDirs(log_dirs, broker_id, cluster_id)
-        manager = cls(dirs, defaults=defaults, on_event=on_event, submit=submit, times=times)
-        manager.load(now_ms)
-        return manager
-
     def load(self, now_ms: int) -> None:
-        """Loads all logs, with the defaults for settings of topics. Raises LogDirError; then the
-        directories are unlocked."""
+        """Loads all logs. Raises LogDirError; then the directories are unlocked."""
         dirs = self.dirs
         try:
             for log_dir in list(dirs.live):
@@ -131,6 +103,7 @@ class LogManager:
             )
             topic_id = self._topic_ids.of(key, path)
             self._add(log_dir, key, topic_id, self._defaults, loaded)
+        self.dirs.note_stale({**recovery_points, **log_starts})
 
     def _add(
         self,
@@ -174,7 +147,6 @@ class LogManager:
         return list(self._logs.values())
 
     def directory_of(self, topic: str, partition: int) -> str | None:
-        """The log directory of a log."""
         log_dir = self.dirs.of.get((topic, partition))
         return log_dir.path if log_dir else None
 
@@ -218,7 +190,7 @@ class LogManager:
         except OSError as error:
             raise self._dir_failed(error.filename or "", error) from error
         refusal = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no log directory is left")
-        for log_dir in self.dirs.by_load():
+        for log_dir in sorted(self.dirs.live, key=lambda each: each.partitions):
             try:
                 loaded = log_dir.create(self._context, *key, topic_id, now_ms)
             except FileExistsError as error:
@@ -232,15 +204,13 @@ class LogManager:
         raise refusal
 
     def reconfigure(self, topic: str, partition: int, config: LogConfig) -> None:
-        """Gives a log other settings."""
         log = self._logs[topic, partition]
         if log.config != config:
             log.reconfigure(config)
             self._schedule_tasks((topic, partition), config)
 
     def delete(self, topic: str, partition: int, now_ms: int) -> None:
-        """Renames the directory of a log; its files are removed after file.delete.delay.ms. Raises
-        KafkaError."""
+        """Renames the directory of a log, to be removed later. Raises KafkaError."""
         log = self._logs.get((topic, partition))
         if log is None:
             return
@@ -288,9 +258,10 @@ class LogManager:
                 refusal = self._dir_failed(log_dir.path, error)
                 logger.error("the cluster id could not be noted: %s", refusal.message)
 
-    def disk_failed(self, error: OSError) -> None:
-        """As `_dir_failed`, for the log directory of the file that the error names."""
-        self._dir_failed(error.filename or "", error)
+    def disk_failed(self, error: OSError | None) -> None:
+        """As `_dir_failed`, for the log directory of the file that an error names."""
+        if error is not None:
+            self._dir_failed(error.filename or "", error)
 
     def take_failed(self) -> list[FailedDir]:
         """Takes failed log directories offline. Not to be called within other methods."""
@@ -308,13 +279,11 @@ class LogManager:
         return taken
 
     def write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Writes a checkpoint of these logs' offsets in their log directories; other logs are left
-        out."""
+        """Writes a checkpoint of these logs' offsets; other logs are left out."""
         for job in self.dirs.checkpoint(name, offsets, self.disk_failed):
             self._context.submit(job)
 
     def compacted(self) -> list[UnifiedLog]:
-        """The logs that are compacted."""
         return [self._logs[key] for key in self._compacted]
 
     # -- shutdown --------------------------------------------------------------------------------

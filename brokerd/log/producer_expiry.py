@@ -7,25 +7,19 @@ a log here, by the time of the last check, which comes soon after the start.
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
+
+from brokerd.log.unified_log import UnifiedLog
 
 SLICE: Final = 500
-
-
-class ExpiringLog(Protocol):
-    """What is needed of a log."""
-
-    def expire_producers(self, until_ms: int) -> None: ...
 
 
 class ProducerExpiry:
     """A periodic task: `tick` is called about once a second and does a bounded slice."""
 
-    __slots__ = ("_due_ms", "_interval_ms", "_logs", "_round", "expiration_ms")
-
     def __init__(
         self,
-        logs: Callable[[], Sequence[ExpiringLog]],
+        logs: Callable[[], Sequence[UnifiedLog]],
         expiration_ms: int,
         interval_ms: int,
     ) -> None:
@@ -33,7 +27,7 @@ class ProducerExpiry:
         self.expiration_ms = expiration_ms
         self._interval_ms = interval_ms
         self._due_ms = 0
-        self._round: Iterator[ExpiringLog] | None = None
+        self._round: Iterator[UnifiedLog] | None = None
 
     def tick(self, now_ms: int) -> None:
         """Look at some logs, if a round is due or under way: one is ended before the next."""

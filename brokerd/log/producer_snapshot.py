@@ -94,9 +94,7 @@ def load_latest(
     directory: str, log_start: int, log_end: int
 ) -> tuple[int, dict[int, ProducerEntry]]:
     """(offset, entries) of the latest intact snapshot in a log; (log start, none) without one.
-
-    Snapshots past the log end, and damaged ones, are removed. Raises OSError.
-    """
+    Snapshots past the log end, and damaged ones, are removed. Raises OSError."""
     found = offsets(directory)
     while found and found[-1] > log_end:
         os.unlink(names.segment_file(directory, found.pop(), names.SNAPSHOT))

@@ -42,8 +42,6 @@ NO_SEQUENCE: Final = -1
 
 
 class ProducerBatch(NamedTuple):
-    """One batch remembered."""
-
     first_sequence: int
     last_sequence: int
     base_offset: int
@@ -197,8 +195,7 @@ class ProducerState:
         return min(firsts, default=NO_TXN)
 
     def expire(self, until_ms: int) -> None:
-        """Forgets producers whose last batch is from `until_ms` or earlier, except those with an
-        open transaction."""
+        """Forgets producers silent since `until_ms`, except those with an open transaction."""
         expired = [
             producer_id
             for producer_id, entry in self._entries.items()

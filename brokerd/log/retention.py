@@ -33,8 +33,7 @@ class SegmentAge(NamedTuple):
 
 @raises_storage_error
 def apply(log: UnifiedLog, now_ms: int, high_watermark: int) -> list[int]:
-    """Deletes the segments that retention allows; returns their base offsets. Raises
-    KafkaError(KAFKA_STORAGE_ERROR)."""
+    """Deletes what retention allows; returns the base offsets. Raises KafkaError."""
     segments = log.local.segments
     reasons = expired(
         ages(segments, log.log_end_offset), log.config,
@@ -65,8 +64,7 @@ def _drop_oldest(log: UnifiedLog, count: int, now_ms: int) -> list[Segment]:
 
 
 def ages(segments: SegmentList, log_end_offset: int) -> Iterator[SegmentAge]:
-    """The segments as retention sees them, oldest first, each looked at only when asked for. Raises
-    OSError."""
+    """The segments, oldest first, each looked at only when asked for. Raises OSError."""
     for number, segment in enumerate(segments):
         timestamp_ms = segment.largest_timestamp()[0]
         if timestamp_ms < 0:

@@ -7,7 +7,7 @@ limited number of flushes and removals wait for the disk at once.
 """
 
 import errno
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -16,10 +16,11 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT64_MAX
 from brokerd.log import checkpoints, retention
-from brokerd.log.checkpoint_job import Done
+from brokerd.log.checkpoint_file import Done
 from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
-from brokerd.log.context import LogContext, RemoveJob
+from brokerd.log.context import LogContext
 from brokerd.log.dirs.log_dirs import LogDirs
+from brokerd.log.io.disk_jobs import RemoveJob
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 
@@ -50,8 +51,8 @@ DEFAULT_INTERVALS: Final = TaskIntervals()
 
 
 class LogTasks:
-    """See the module. `logs` are those of the manager; `failed` is called with errors of the
-    disk."""
+    """See the module. `logs` are those of the manager; `failed` is called after each job, with the
+    error of the disk, if there was one."""
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class LogTasks:
         dirs: LogDirs,
         context: LogContext,
         times: TaskIntervals,
-        failed: Callable[[OSError], None],
+        failed: Done,
     ) -> None:
         self._logs = logs
         self._dirs = dirs
@@ -100,7 +101,6 @@ class LogTasks:
             self._flushable.pop(key, None)
 
     def forget(self, key: TopicPartition) -> None:
-        """A log was deleted."""
         self._flushable.pop(key, None)
 
     def forget_older(self, key: TopicPartition) -> None:
@@ -134,7 +134,6 @@ class LogTasks:
         return True
 
     def _retain(self, log: UnifiedLog, now_ms: int) -> int:
-        """Applies retention to a log; returns the number of segments deleted."""
         if log.config.is_compacted and not self._times.retains_compacted:
             return 0
         try:
@@ -144,7 +143,6 @@ class LogTasks:
             return 0
 
     def storage_event(self, log: UnifiedLog, error: Exception) -> None:
-        """Reports that something could not be done to a log."""
         detail = {"topic": log.topic, "partition": log.partition, "error": str(error)}
         self._context.on_event("storage_error", detail)
 
@@ -157,11 +155,12 @@ class LogTasks:
             due = trash.take_due(now_ms, REMOVALS_MAX)
             if due:
                 self._is_removing = True
-                self._context.submit(RemoveJob(due, self._failed, self._removed))
+                self._context.submit(RemoveJob(due, self._removed))
         return trash.is_due(now_ms)
 
-    def _removed(self) -> None:
+    def _removed(self, error: OSError | None) -> None:
         self._is_removing = False
+        self._failed(error)
 
     # -- flushing ----------------------------------------------------------------------------------
 
@@ -216,21 +215,18 @@ class LogTasks:
         return log.recovery_point if log is not None else None
 
     def _log_start(self, key: TopicPartition) -> int | None:
-        """None if it is the base offset of the first segment: then no entry is needed, as in
-        Kafka."""
+        """None if it is the first segment's base offset: as in Kafka, that needs no entry."""
         log = self._logs.get(key)
         if log is None or log.log_start_offset <= log.local.segments[0].base_offset:
             return None
         return log.log_start_offset
 
     def write_checkpoints(self) -> None:
-        """Writes both checkpoints at once."""
         keys = list(self._logs)
         self._recovery_points.run(keys, self._recovery_point)
         self._log_starts.run(keys, self._log_start)
 
     def save_log_starts(self, directory: str, done: Done) -> None:
-        """Checkpoints the log starts of a log directory now."""
         self._save(self._log_starts, checkpoints.LOG_START, directory, self._log_start, done)
 
     def save_recovery_points(self, directory: str) -> None:
@@ -252,8 +248,7 @@ class LogTasks:
     def _save(
         self, round_: CheckpointRound, name: str, directory: str, offset_of: OffsetOf, done: Done
     ) -> None:
-        """Not for a log directory that is offline: its logs are not known any more and would be
-        missing in the file."""
+        """Not for a directory that is offline: its logs would be missing in the file."""
         log_dir = self._dirs.at(directory)
         if log_dir is None:
             done(OSError(errno.EIO, "the log directory is offline", directory))
@@ -265,8 +260,7 @@ class LogTasks:
         }
 
         def finish(error: OSError | None) -> None:
-            if error is not None:
-                self._failed(error)
+            self._failed(error)
             done(error)
 
         round_.forget(directory)

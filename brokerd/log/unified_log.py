@@ -94,18 +94,15 @@ class UnifiedLog:
             )  # fmt: skip
 
     def event(self, kind: str, **detail: object) -> None:
-        """Reports an event of this log."""
         place = {"topic": self.topic, "partition": self.partition}
         self.local.context.on_event(
             kind, {**place, "log_end_offset": self.log_end_offset, **detail}
         )
 
     def failed(self, error: OSError) -> KafkaError:
-        """The KafkaError for an error of the disk, also of a read in another thread."""
         return self.local.failed(error)
 
     def reconfigure(self, config: LogConfig) -> None:
-        """Takes other settings, from the next append on."""
         self.config = config
         self._append_time = config.is_append_time
         self.local.reconfigure(config)
@@ -266,12 +263,10 @@ class UnifiedLog:
         min_one_batch: bool,
         may_block: bool = True,
     ) -> FileRange | None:
-        """The batches from the one that holds `offset` on, all below the offset `up_to`.
-
-        At most `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet.
-        The range is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or
-        KAFKA_STORAGE_ERROR; and NotInPageCache if not may_block and it would wait for the disk.
-        """
+        """The batches from the one that holds `offset` on, all below the offset `up_to`. At most
+        `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet. The range
+        is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or KAFKA_STORAGE_ERROR; and
+        NotInPageCache if not may_block and it would wait for the disk."""
         try:
             if not self._first_use.is_end_checked:
                 if not may_block:
@@ -316,8 +311,7 @@ class UnifiedLog:
 
     @raises_storage_error
     def roll(self, now_ms: int, first_offset: int = 0) -> None:
-        """Closes the active segment and begins one at the log end, or at `first_offset` if that is
-        higher. Raises KafkaError."""
+        """Begins a segment at the log end, or `first_offset` if that is higher. KafkaError."""
         active = self._segments.active
         base_offset = max(self.log_end_offset, first_offset)
         if active.size_bytes == 0 and active.base_offset == base_offset:
@@ -334,7 +328,6 @@ class UnifiedLog:
 
     @raises_storage_error
     def truncate_to(self, offset: int) -> None:
-        """Cuts off the batch with `offset` and all after it. Raises KafkaError."""
         self.check_end()
         if offset >= self.log_end_offset:
             return
@@ -379,12 +372,10 @@ class UnifiedLog:
     # -- closing -----------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Makes all records durable. Raises OSError."""
         self.local.flush(self.log_end_offset)
 
     def finish_writing(self) -> bool:
-        """Writes index entries that are only in memory; returns whether anything is to be synced
-        then. Raises OSError."""
+        """Writes pending index entries; returns whether anything is to be synced. OSError."""
         if not self._first_use.is_end_checked:
             return False
         self._segments.active.close_indexes()
@@ -399,6 +390,5 @@ class UnifiedLog:
         self.local.close_files()
 
     def abandon(self) -> None:
-        """Close the files of a log that is about to be renamed away."""
         self._first_use.close_epochs()
         self.local.abandon()

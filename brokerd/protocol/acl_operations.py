@@ -11,8 +11,6 @@ NOT_ASKED = -(2**31)
 
 
 class AclOperation(IntEnum):
-    """Kafka's codes."""
-
     READ = 3
     WRITE = 4
     CREATE = 5

@@ -66,12 +66,10 @@ def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZS
 
 
 def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
-    """Check a producer's records of one partition: exactly one whole, intact batch.
-
-    Only the header and the CRC are looked at. Raises KafkaError with the code that Kafka's
-    LogValidator and ProduceRequest have: CORRUPT_MESSAGE (wrong CRC, no batch at all),
-    MESSAGE_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, INVALID_RECORD (anything else that lies).
-    """
+    """Check a producer's records of one partition: exactly one whole, intact batch. Only the header
+    and the CRC are looked at. Raises KafkaError with the code that Kafka's LogValidator and
+    ProduceRequest have: CORRUPT_MESSAGE (wrong CRC, no batch at all), MESSAGE_TOO_LARGE,
+    UNSUPPORTED_COMPRESSION_TYPE, INVALID_RECORD (anything else that lies)."""
     if len(view) < HEADER_BYTES or _torn(view):
         raise _not_one_batch(view)
     header = read_header(view)
@@ -97,7 +95,6 @@ def _torn(view: memoryview) -> bool:
 
 
 def _not_one_batch(view: memoryview) -> KafkaError:
-    """The error for bytes that are not exactly one whole batch."""
     size = len(view)
     if size < _LENGTH_POSITION + _LENGTH_AND_MAGIC.size:
         message = f"{size} bytes are too few for a batch of records"

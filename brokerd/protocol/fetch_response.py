@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import NO_SESSION, NO_TOPIC_ID, TOPIC_IDS_FROM
-from brokerd.protocol.schema_writer import write_uvarint
+from brokerd.protocol.schema_writer import write_count, write_text, write_uvarint
 from brokerd.protocol.versions import is_flexible
 
 LEADERS_FROM = 16
@@ -21,16 +21,13 @@ _DIVERGING_TAG = 0
 _LEADER_TAG = 1
 _ENDPOINTS_TAG = 0
 _INDEX = Struct(">i")
-_INT16 = Struct(">h")
 
 
 class FetchReply(NamedTuple):
     """One partition's answer. `records` is anything with `size_bytes`, or None for no records.
-
     `aborted` are (producer id, first offset) of aborted transactions, None where they were not
     asked for; `diverging` is (epoch, end offset) where the asker's log left the leader's, and
-    `leader` (broker id, epoch) of the one to ask instead.
-    """
+    `leader` (broker id, epoch) of the one to ask instead."""
 
     topic: str
     partition: int
@@ -92,7 +89,7 @@ def _reply_head_aborted(reply: FetchReply, version: int) -> bytes:
     tail = b"" if version < 11 else _INDEX.pack(_NO_PREFERRED_REPLICA)
     null_bytes = 1 if flexible else 4
     out = bytearray(plain[: len(plain) - len(tail) - null_bytes])
-    _count(out, len(aborted), flexible)
+    write_count(out, len(aborted), flexible)
     layout = _ABORTED_V12 if flexible else _ABORTED
     for producer_id, first_offset in aborted:
         out += layout.pack(producer_id, first_offset)
@@ -113,8 +110,13 @@ def encode_fetch_response(
     out = bytearray(13 if flexible else 12)  # frame head, header tags, throttle time
     if version >= 7:
         out += _SESSION.pack(error, session_id)
-    runs = _runs(replies)
-    _count(out, len(runs), flexible)
+    runs: list[list[FetchReply]] = []
+    for reply in replies:
+        if runs and reply.topic == runs[-1][0].topic and reply.topic_id == runs[-1][0].topic_id:
+            runs[-1].append(reply)
+        else:
+            runs.append([reply])
+    write_count(out, len(runs), flexible)
     size = 0
     for run in runs:
         _topic(out, run[0], len(run), version)
@@ -122,7 +124,7 @@ def encode_fetch_response(
             records = reply.records
             count = 0 if records is None else records.size_bytes
             out += _reply_head(reply, version)
-            _count(out, count, flexible)
+            write_count(out, count, flexible)
             if records is not None:
                 parts += (out, records)
                 size += len(out) + count
@@ -165,7 +167,6 @@ class ResponseTemplate:
         aborted: Sequence[tuple[int, int]] | None,
         records: Any,
     ) -> list[Any]:
-        """As `encode_fetch_response` has them."""
         version = self._version
         size = records.size_bytes
         out = bytearray(self._prefix)
@@ -191,38 +192,12 @@ class ResponseTemplate:
         return [out, records, tail] if tail else [out, records]
 
 
-def _runs(replies: Sequence[FetchReply]) -> list[list[FetchReply]]:
-    runs: list[list[FetchReply]] = []
-    topic: tuple[str, bytes] | None = None
-    for reply in replies:
-        if topic is not None and reply.topic == topic[0] and reply.topic_id == topic[1]:
-            runs[-1].append(reply)
-        else:
-            topic = (reply.topic, reply.topic_id)
-            runs.append([reply])
-    return runs
-
-
 def _topic(out: bytearray, reply: FetchReply, partitions: int, version: int) -> None:
     if version >= TOPIC_IDS_FROM:
         out += reply.topic_id
-        write_uvarint(out, partitions + 1)
-        return
-    name = reply.topic.encode()
-    flexible = version >= 12
-    if flexible:
-        write_uvarint(out, len(name) + 1)
     else:
-        out += _INT16.pack(len(name))
-    out += name
-    _count(out, partitions, flexible)
-
-
-def _count(out: bytearray, number: int, flexible: bool) -> None:
-    if flexible:
-        write_uvarint(out, number + 1)
-    else:
-        out += _INDEX.pack(number)
+        write_text(out, reply.topic, version >= 12)
+    write_count(out, partitions, version >= 12)
 
 
 def _reply_tags(out: bytearray, reply: FetchReply) -> None:
@@ -247,16 +222,10 @@ def _endpoints(out: bytearray, endpoints: Sequence[Endpoint]) -> None:
     write_uvarint(data, len(endpoints) + 1)
     for broker_id, host, port, rack in endpoints:
         data += _INDEX.pack(broker_id)
-        _compact_text(data, host)
+        write_text(data, host, flexible=True)
         data += _INDEX.pack(port)
-        _compact_text(data, rack)
+        write_text(data, rack, flexible=True)
         data.append(0)
     out += bytes((1, _ENDPOINTS_TAG))
     write_uvarint(out, len(data))
     out += data
-
-
-def _compact_text(out: bytearray, text: str | None) -> None:
-    data = None if text is None else text.encode()
-    write_uvarint(out, 0 if data is None else len(data) + 1)
-    out += data or b""

@@ -14,13 +14,11 @@ from typing import NamedTuple
 
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import Reader, malformed
-from brokerd.protocol.schema_writer import write_uvarint
+from brokerd.protocol.schema_writer import write_count, write_text
 from brokerd.protocol.versions import is_flexible
 
 _ACKS_TIMEOUT = Struct(">hi")
 _INDEX = Struct(">i")
-_INT16 = Struct(">h")
-_TEXT_BYTES_MAX = 32767
 
 
 class PartitionRecords(NamedTuple):
@@ -94,15 +92,10 @@ def encode_produce_response(version: int, replies: list[PartitionReply]) -> byte
             groups[-1].append(reply)
         else:
             groups.append([reply])
-    _count(out, len(groups), flexible)
+    write_count(out, len(groups), flexible)
     for group in groups:
-        name = group[0].topic.encode()
-        if flexible:
-            write_uvarint(out, len(name) + 1)
-        else:
-            out += _INT16.pack(len(name))
-        out += name
-        _count(out, len(group), flexible)
+        write_text(out, group[0].topic, flexible)
+        write_count(out, len(group), flexible)
         for reply in group:
             _partition(out, reply, version, flexible)
         if flexible:
@@ -112,13 +105,6 @@ def encode_produce_response(version: int, replies: list[PartitionReply]) -> byte
     if flexible:
         out.append(0)
     return bytes(out)
-
-
-def _count(out: bytearray, number: int, flexible: bool) -> None:
-    if flexible:
-        write_uvarint(out, number + 1)
-    else:
-        out += _INDEX.pack(number)
 
 
 _REPLY = Struct(">ihq")
@@ -132,32 +118,21 @@ def _partition(out: bytearray, reply: PartitionReply, version: int, flexible: bo
     if version >= 5:
         out += _LONG.pack(reply.log_start_offset)
     if version >= 8:
-        _count(out, len(reply.record_errors), flexible)
+        write_count(out, len(reply.record_errors), flexible)
         for index, why in reply.record_errors:
             out += _INDEX.pack(index)
-            _text(out, why, flexible)
+            write_text(out, why, flexible)
             if flexible:
                 out.append(0)
-        _text(out, reply.message, flexible)
+        write_text(out, reply.message, flexible)
     if flexible:
         out.append(0)
 
 
-def _text(out: bytearray, text: str | None, flexible: bool) -> None:
-    data = None if text is None else text.encode()[:_TEXT_BYTES_MAX]
-    if flexible:
-        write_uvarint(out, 0 if data is None else len(data) + 1)
-    else:
-        out += _INT16.pack(-1 if data is None else len(data))
-    out += data or b""
-
-
 class ResponseTemplate:
-    """A successful response for one partition, of which only four numbers change.
-
-    With it a reply costs one `pack`: frame size, correlation id, then the constant bytes around
-    base offset, append time and log start offset.
-    """
+    """A successful response for one partition, of which only four numbers change. With it a reply
+    costs one `pack`: frame size, correlation id, then the constant bytes around base offset, append
+    time and log start offset."""
 
     __slots__ = ("_head", "_pack", "_size", "_tail")
 
@@ -179,7 +154,6 @@ class ResponseTemplate:
     def frame(
         self, correlation_id: int, base_offset: int, log_append_time_ms: int, log_start_offset: int
     ) -> bytes:
-        """The whole frame."""
         return self._pack(
             self._size, correlation_id, self._head,
             base_offset, log_append_time_ms, log_start_offset, self._tail,

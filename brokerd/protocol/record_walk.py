@@ -35,12 +35,10 @@ class RefusedRecords(KafkaError):
 
 
 def walk_records(header: BatchHeader, data: memoryview, rules: Rules) -> int:
-    """The largest timestamp of the records in `data` (decompressed).
-
-    Raises KafkaError(INVALID_RECORD) at the first damaged one,
-    RefusedRecords (INVALID_RECORD, INVALID_TIMESTAMP) after all if the topic does not take some,
-    and KafkaError(INVALID_TIMESTAMP) for a time that is no int64.
-    """
+    """The largest timestamp of the records in `data` (decompressed). Raises
+    KafkaError(INVALID_RECORD) at the first damaged one, RefusedRecords (INVALID_RECORD,
+    INVALID_TIMESTAMP) after all if the topic does not take some, and KafkaError(INVALID_TIMESTAMP)
+    for a time that is no int64."""
     keyless: list[int] = []
     late: list[tuple[int, int]] = []
     try:

@@ -122,10 +122,8 @@ def crc_matches(header: BatchHeader, view: memoryview) -> bool:
 
 
 def iter_batches(view: memoryview) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """Each whole batch in `view` with its header; a torn one at the end is left out.
-
-    Raises KafkaError(CORRUPT_MESSAGE) where no batch of format 2 starts.
-    """
+    """Each whole batch in `view` with its header; a torn one at the end is left out. Raises
+    KafkaError(CORRUPT_MESSAGE) where no batch of format 2 starts."""
     position = 0
     while position + HEADER_BYTES <= len(view):
         header = read_header(view, position)
@@ -144,10 +142,7 @@ def iter_records(
     header: BatchHeader, view: memoryview, max_bytes: int | None = None
 ) -> Iterator[Record]:
     """The records of the whole batch `view`, decompressed to at most `max_bytes`, or to what
-    `decompress` allows.
-
-    Raises KafkaError(INVALID_RECORD) at the first damaged record.
-    """
+    `decompress` allows. Raises KafkaError(INVALID_RECORD) at the first damaged record."""
     data = decompress(header.codec, view[HEADER_BYTES : header.size_bytes], max_bytes)
     position = 0
     for _ in range(header.count):
@@ -219,9 +214,7 @@ def encode_batch(
     attributes: int = 0,
 ) -> bytearray:
     """A batch of at least one record. Offsets are `base_offset` and up, whatever the records say.
-
-    `attributes` are flags besides the codec (TRANSACTIONAL, CONTROL, LOG_APPEND_TIME).
-    """
+    `attributes` are flags besides the codec (TRANSACTIONAL, CONTROL, LOG_APPEND_TIME)."""
     if not records:
         raise ValueError("a batch needs at least one record")
     base_timestamp = records[0].timestamp_ms

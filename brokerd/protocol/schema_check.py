@@ -5,7 +5,8 @@ in a request of forty bytes would end the process, without an exception. So ever
 walked first, by functions compiled from kio's message classes once: no string may be longer, and
 no array have more items, than the bytes that are left can hold. Nor may an array be null where the
 message does not say so, which kio lets pass, nor all of them together have more than ITEMS_MAX
-items. Nothing is decoded here, and what is of fixed size is jumped over in one step.
+items. (No request that is served has arrays in tagged fields.) Nothing is decoded here, and what is
+of fixed size is jumped over in one step.
 
 kio also refuses tagged fields that it does not know, which a client of a later Kafka may well send
 and Kafka skips, and times of more than 292,000 years. The walk finds both, and a request
@@ -15,7 +16,6 @@ that has some is copied without those fields, with the longest time there can be
 from collections.abc import Callable
 from functools import cache
 from struct import Struct
-from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.schema_writer import FieldShape, shapes
@@ -25,8 +25,6 @@ from brokerd.protocol.varint import read_uvarint
 class Progress:
     """Of one walk: how many items the request's arrays may still have, and what cannot be read as
     it is: (start, end, what takes its place)."""
-
-    __slots__ = ("items_left", "runs")
 
     def __init__(self, items_left: int) -> None:
         self.items_left = items_left
@@ -53,13 +51,9 @@ _INT32 = Struct(">i")
 
 def checked_request(entity_type: type, view: memoryview) -> memoryview:
     """The request's body, without what its class cannot read (see above).
-
-    KafkaError(INVALID_REQUEST) unless lengths and counts fit its bytes.
-    """
+    KafkaError(INVALID_REQUEST) unless lengths and counts fit its bytes."""
     progress = Progress(ITEMS_MAX)
     try:
-        if _has_tagged_arrays(entity_type):
-            raise ValueError("its tagged fields are not known here")
         walker(entity_type).walk(view, 0, progress)
     except (IndexError, ValueError, KafkaError) as error:
         raise KafkaError(
@@ -81,8 +75,6 @@ class Walker:
     """How to pass one message, struct or field. `fixed_bytes` is its size where that never differs,
     else -1; `least_bytes` is the smallest size there can be."""
 
-    __slots__ = ("fixed_bytes", "least_bytes", "walk")
-
     def __init__(self, walk: Walk, fixed_bytes: int, least_bytes: int) -> None:
         self.walk = walk
         self.fixed_bytes = fixed_bytes
@@ -91,7 +83,6 @@ class Walker:
 
 @cache
 def walker(entity_type: type) -> Walker:
-    """The walker of a message or of a struct in it."""
     flexible: bool = entity_type.__flexible__  # type: ignore[attr-defined]
     parts = [_field(shape, flexible) for shape in shapes(entity_type) if shape.tag is None]
     if flexible:
@@ -238,16 +229,3 @@ def _legacy(layout: Struct, view: memoryview, position: int) -> tuple[int, int]:
     if number < -1:
         raise ValueError(f"a length of {number}")
     return number, end
-
-
-@cache
-def _has_tagged_arrays(entity_type: Any, is_tagged: bool = False) -> bool:
-    """Whether a message has arrays in tagged fields. No request that is served has."""
-    return any(
-        (shape.is_array and (is_tagged or shape.tag is not None))
-        or (
-            shape.entity is not None
-            and _has_tagged_arrays(shape.entity, is_tagged or shape.tag is not None)
-        )
-        for shape in shapes(entity_type)
-    )

@@ -3,8 +3,7 @@
 kio describes every message version as a dataclass; here each class becomes one function
 `write(out, fields)` that appends the encoded message to a bytearray. Handlers therefore build plain
 dicts and lists: a field the version lacks is dropped, a missing one gets its default, durations and
-dates are integers in milliseconds, errors are int codes. A name that no version of the class knows
-is a mistake of ours and raises.
+dates are integers in milliseconds, errors are int codes.
 
 An item of an array of structs may also be bytes, which stand for themselves: so what is long, or
 known before, is encoded elsewhere (`messages.encode_item`).
@@ -20,6 +19,8 @@ from struct import Struct
 from types import NoneType
 from typing import Any, get_args, get_origin
 
+from brokerd.integer_ranges import INT16_MAX
+
 Writer = Callable[[bytearray, Any], None]
 
 _INTEGERS = {
@@ -27,6 +28,8 @@ _INTEGERS = {
     "int32": Struct(">i"), "int64": Struct(">q"), "float64": Struct(">d"),
     "error_code": Struct(">h"),
 }  # fmt: skip
+_INT16 = Struct(">h")
+_INT32 = Struct(">i")
 _TIMES = {"timedelta_i32": Struct(">i"), "timedelta_i64": Struct(">q"),
           "datetime_i64": Struct(">q")}  # fmt: skip
 _IMPLICIT: dict[str, Any] = {"bool": False, "string": "", "bytes": b"", "records": b"",
@@ -34,11 +37,31 @@ _IMPLICIT: dict[str, Any] = {"bool": False, "string": "", "bytes": b"", "records
 
 
 def write_uvarint(out: bytearray, value: int) -> None:
-    """Append an unsigned LEB128 integer."""
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
         value >>= 7
     out.append(value)
+
+
+def write_count(out: bytearray, number: int, flexible: bool) -> None:
+    """Append the number of an array's items; -1 is null."""
+    if flexible:
+        write_uvarint(out, number + 1)
+    else:
+        out += _INT32.pack(number)
+
+
+def write_text(out: bytearray, text: str | None, flexible: bool) -> None:
+    """Append a nullable string, cut off at its greatest length."""
+    if text is None:
+        out += b"\x00" if flexible else _INT16.pack(-1)
+        return
+    data = text.encode()[:INT16_MAX]
+    if flexible:
+        write_uvarint(out, len(data) + 1)
+    else:
+        out += _INT16.pack(len(data))
+    out += data
 
 
 def _fixed(packer: Struct) -> Writer:
@@ -102,10 +125,7 @@ def _primitive(kafka_type: str, flexible: bool, nullable: bool) -> Writer:
 
 def _array(item: Writer, flexible: bool) -> Writer:
     def write(out: bytearray, value: Any) -> None:
-        if flexible:
-            write_uvarint(out, 0 if value is None else len(value) + 1)
-        else:
-            out += (-1 if value is None else len(value)).to_bytes(4, "big", signed=True)
+        write_count(out, -1 if value is None else len(value), flexible)
         for each in value or ():
             item(out, each)
 
@@ -136,8 +156,6 @@ def _nullable_struct(inner: Writer) -> Writer:
 
 class FieldShape:
     """What a kio dataclass field says about itself: array, entity class, nullability, default."""
-
-    __slots__ = ("default", "entity", "is_array", "kafka_type", "name", "nullable", "tag")
 
     def __init__(self, field: Field[Any]) -> None:
         self.name = field.name

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from brokerd.cluster.zookeeper.registered_broker import Endpoint
+from brokerd.cluster.zookeeper.znode_json import Endpoint
 from brokerd.config.dynamic import DEFAULT_NAME, BrokerSettings, is_of_listeners
 from brokerd.config.log_config import LogConfig
 from brokerd.config.permitted_listener_changes import with_listener_of

@@ -45,7 +45,6 @@ def sanitized(name: str) -> str:
 
 
 def unsanitized(part: str) -> str:
-    """The reverse of `sanitized`."""
     return unquote(part)
 
 
@@ -60,11 +59,9 @@ class ConfigAdmin:
         self._followed = followed
 
     async def alter(self, entity: str, update: ConfigUpdate, *, validate_only: bool) -> None:
-        """Changes the config at `/config/<entity>` and returns when this broker knows it.
-
-        Raises what `update` raises, and KafkaError where ZooKeeper cannot be reached or the
-        node holds something else.
-        """
+        """Changes the config at `/config/<entity>` and returns when this broker knows it. Raises
+        what `update` raises, and KafkaError where ZooKeeper cannot be reached or the node holds
+        something else."""
         for _ in range(ATTEMPTS_MAX):
             try:
                 number = await self._attempt(entity, update, validate_only)
@@ -101,13 +98,12 @@ class ConfigAdmin:
     async def _write(
         self, path: str, node: Node | None, wanted: Mapping[str, str]
     ) -> Sequence[Operation]:
-        """An empty config of a quota entity is removed; those of topics and brokers stay, as in
-        Kafka."""
+        """An empty config of a quota entity is removed; others stay, as in Kafka."""
         data = encode_config(wanted)
         if len(data) > CONFIG_BYTES_MAX:
             message = f"A config may have {CONFIG_BYTES_MAX} bytes, not {len(data)}."
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        if wanted or paths.keeps_empty_config(path):
+        if wanted or path.startswith(("/config/topics/", "/config/brokers/")):
             if node is not None:
                 return (SetData(path, data, node[1].version),)
             await self._zookeeper.ensure(path.rpartition("/")[0])

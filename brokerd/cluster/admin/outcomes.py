@@ -27,7 +27,6 @@ def unreachable(error: Exception) -> KafkaError:
 
 
 def as_kafka_error(error: Exception) -> KafkaError:
-    """The answer for an error of the cluster or of ZooKeeper."""
     if isinstance(error, KafkaError):
         return error
     if isinstance(error, DeposedError):

@@ -24,11 +24,9 @@ def place(
     shift: int,
     first_partition: int = 0,
 ) -> Assignment:
-    """Replicas for `partitions` partitions from `first_partition` on.
-
-    `brokers` maps broker id to rack. Rack-aware if every broker has a rack; brokers without any are
-    placed rack-unaware; a mixture is refused as Kafka refuses it. Raises KafkaError.
-    """
+    """Replicas for `partitions` partitions from `first_partition` on. `brokers` maps broker id to
+    rack. Rack-aware if every broker has a rack; brokers without any are placed rack-unaware; a
+    mixture is refused as Kafka refuses it. Raises KafkaError."""
     _check(brokers, partitions, replication_factor)
     racks = {broker: rack for broker, rack in brokers.items() if rack is not None}
     ordered = alternate_racks(racks) if racks else sorted(brokers)
@@ -97,8 +95,7 @@ def _other(first: int, shift: int, replica: int, brokers: int) -> int:
 
 
 def alternate_racks(racks: Mapping[int, str]) -> list[int]:
-    """Broker ids so ordered that neighbours are on different racks as far as may be:
-    {0: a, 1: a, 2: b, 3: b} → [0, 2, 1, 3]."""
+    """Neighbours are on different racks: {0: a, 1: a, 2: b, 3: b} → [0, 2, 1, 3]."""
     by_rack: dict[str, list[int]] = {}
     for broker in sorted(racks):
         by_rack.setdefault(racks[broker], []).append(broker)
@@ -110,8 +107,7 @@ def alternate_racks(racks: Mapping[int, str]) -> list[int]:
 def check_assignment(
     assignment: Mapping[int, Sequence[int]], brokers: Mapping[int, object]
 ) -> None:
-    """Checks replicas that a caller chose. Raises INVALID_REPLICATION_ASSIGNMENT with the
-    reason."""
+    """Raises INVALID_REPLICATION_ASSIGNMENT for replicas that a caller chose."""
     factors = {len(replicas) for replicas in assignment.values()}
     reason = None
     if sorted(assignment) != list(range(len(assignment))):

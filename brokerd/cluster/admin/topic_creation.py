@@ -26,8 +26,6 @@ PARTITIONS_MAX = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicPlan:
-    """A topic as it is to be written."""
-
     name: str
     node: TopicNode
     config: dict[str, str]
@@ -121,8 +119,7 @@ def _chosen(topic: NewTopic, brokers: Mapping[int, str | None]) -> Assignment:
 def plan_growth(
     growth: NewPartitions, node: TopicNode, brokers: Mapping[int, str | None]
 ) -> TopicNode:
-    """The topic's node with its added partitions, placed as if they had been there from the
-    start."""
+    """The topic's node with added partitions, placed as if they were there from the start."""
     present = len(node.replicas)
     added = growth.total - present
     if added <= 0:
@@ -210,8 +207,7 @@ def _check_factor(factor: int) -> None:
 
 
 def automatic_topic(name: str, settings: ClusterSettings) -> NewTopic:
-    """The settings of a topic that is created automatically: the broker's defaults, or those of the
-    offsets topic."""
+    """A topic that is created automatically, with the defaults or as the offsets topic."""
     if name != OFFSETS_TOPIC:
         return NewTopic(name=name)
     return NewTopic(

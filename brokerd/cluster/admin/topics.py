@@ -86,8 +86,7 @@ class TopicAdmin:
     async def create(
         self, topics: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, CreatedTopic | KafkaError]:
-        """Creates topics; returns the answer per name. Only on the controller (else
-        NOT_CONTROLLER)."""
+        """Creates topics; returns the answer per name. Only on the controller."""
         twice = {name for name, n in Counter(t.name for t in topics).items() if n > 1}
         existing = dict(self._image.taken)
 
@@ -129,8 +128,7 @@ class TopicAdmin:
     async def _write_new(
         self, plan: TopicPlan, multi: Callable[[Sequence[Operation]], Awaitable[object]]
     ) -> None:
-        """Writes the topic's config and node in one multi. A config left by an older topic of this
-        name is overwritten."""
+        """Writes config and node in one multi, over a config that an older topic left."""
         path, data = paths.topic_config(plan.name), encode_config(plan.config)
         node = Create(paths.topic(plan.name), encode_topic(plan.node))
         config: Operation = Create(path, data)
@@ -226,7 +224,8 @@ class TopicAdmin:
         if name in self._image.topics:
             return
         key = collision_key(name)
-        existing = {key: taken} if (taken := self._taken(key)) else {}
+        taken = self._image.taken.get(key) or self._planned.get(key)
+        existing = {key: taken} if taken else {}
         plan = self._plan(automatic_topic(name, self._settings), existing)
         self._planned[key] = name
         try:
@@ -238,9 +237,6 @@ class TopicAdmin:
         if await self._not_ready({name: len(plan.node.replicas)}, AUTO_CREATE_TIMEOUT_S):
             message = f"Topic '{name}' has no leaders yet."
             raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, message)
-
-    def _taken(self, key: str) -> str | None:
-        return self._image.taken.get(key) or self._planned.get(key)
 
     async def _write_unless_there(self, plan: TopicPlan) -> None:
         try:
@@ -282,8 +278,7 @@ class TopicAdmin:
         return results
 
     def check_deletion(self) -> None:
-        """Raises KafkaError if no topic can be deleted here: NOT_CONTROLLER,
-        TOPIC_DELETION_DISABLED."""
+        """Raises KafkaError: NOT_CONTROLLER, TOPIC_DELETION_DISABLED."""
         self._controller()
         if not self._settings.delete_topics:
             raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "delete.topic.enable is false.")

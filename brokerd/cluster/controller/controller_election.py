@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kazoo.exceptions import BadVersionError, NodeExistsError
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.operations import Check, Create, SetData
+from brokerd.cluster.zookeeper.operations import Create, SetData
 from brokerd.cluster.zookeeper.znode_json import (
     decode_controller,
     decode_controller_epoch,
@@ -28,11 +28,6 @@ class Mandate(NamedTuple):
     epoch: int
     version: int
 
-    @property
-    def fence(self) -> Check:
-        """The first operation of every multi of this controller's."""
-        return Check(paths.CONTROLLER_EPOCH, self.version)
-
 
 class Controllership(NamedTuple):
     """Who is controller, and the mandate where it is this session."""
@@ -45,8 +40,7 @@ class Controllership(NamedTuple):
 async def find_or_stand(
     zookeeper: ZooKeeper, broker_id: int, now_ms: int, watch: Watch
 ) -> Controllership:
-    """The controller, after standing for election where there is none. `watch` is called when it
-    ends or changes."""
+    """The controller, after standing for election where there is none."""
     while True:
         epoch, version = await _epoch(zookeeper)
         node = await zookeeper.get(paths.CONTROLLER, watch)

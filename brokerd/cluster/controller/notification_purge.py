@@ -23,8 +23,7 @@ async def purge_applied(zookeeper: ZooKeeper, applied: int) -> None:
 
 
 async def purge_old(zookeeper: ZooKeeper, now_ms: int) -> None:
-    """Removes entries and config changes that are older than AGE_MS_MAX, but not the newest
-    entry."""
+    """Removes what is older than AGE_MS_MAX, but not the newest entry."""
     entries = await bulk_reads.numbered(zookeeper, paths.CHANGES)
     entries.pop(max(entries, default=-1), None)
     config_changes = await bulk_reads.numbered(zookeeper, paths.CONFIG_CHANGES)

@@ -30,15 +30,20 @@ from brokerd.cluster.controller.topic_removal import remove_topic
 from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, encode_entry
-from brokerd.cluster.zookeeper.loaded_state import LoadedState
 from brokerd.cluster.zookeeper.operations import (
+    Check,
     Create,
     Delete,
     Operation,
     SetData,
     write_states,
 )
-from brokerd.cluster.zookeeper.znode_json import TopicNode, encode_feature, encode_topic
+from brokerd.cluster.zookeeper.znode_json import (
+    LoadedState,
+    TopicNode,
+    encode_feature,
+    encode_topic,
+)
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
 from brokerd.replication.state import PartitionState
 from brokerd.topic_partition import TopicPartition
@@ -57,11 +62,9 @@ class DeposedError(Exception):
 
 
 class ControllerService:
-    """Runs from a broker's election until it is cancelled or deposed.
-
-    `on_progress` is called whenever a deletion was completed or a broker applied an entry.
-    `delete_topics` is delete.topic.enable; `cleanly_stopped` as for Controller.
-    """
+    """Runs from a broker's election until it is cancelled or deposed. `on_progress` is called
+    whenever a deletion was completed or a broker applied an entry. `delete_topics` is
+    delete.topic.enable; `cleanly_stopped` as for Controller."""
 
     def __init__(
         self,
@@ -92,8 +95,9 @@ class ControllerService:
 
     async def fenced(self, operations: Sequence[Operation]) -> None:
         """A multi under this controller's fence. Raises DeposedError, MultiError."""
+        fence = Check(paths.CONTROLLER_EPOCH, self._mandate.version)
         try:
-            await self._zookeeper.multi([self._mandate.fence, *operations])
+            await self._zookeeper.multi([fence, *operations])
         except MultiError as error:
             if error.index == 0:
                 raise DeposedError from None
@@ -104,13 +108,11 @@ class ControllerService:
         self._flag("grown")
 
     def ask_epochs(self, partitions: Iterable[TopicPartition]) -> None:
-        """These partitions get a new leader epoch, once however often they are asked for until
-        then."""
+        """These partitions get a new leader epoch, once however often they are asked for."""
         self._epochs_asked.update(dict.fromkeys(partitions))
         self._flag("epochs")
 
     def reconnected(self) -> None:
-        """Tells that the connection was away: watches are lost, outcomes unknown."""
         self._flag("reload")
 
     def is_deleted(self, name: str) -> bool:

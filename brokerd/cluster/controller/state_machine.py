@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from brokerd.cluster.controller.leader_election import first_state, next_epoch, next_state
-from brokerd.cluster.zookeeper.loaded_state import LoadedState
-from brokerd.cluster.zookeeper.znode_json import TopicNode
+from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
 from brokerd.replication.state import PartitionState
 from brokerd.topic_partition import TopicPartition
 
@@ -62,15 +61,11 @@ class Controller:
         last_entry_zxid: int,
     ) -> Iterator[PartitionState | None]:
         """Takes over the cluster as it was found, with the topics `marked` for deletion, then
-        decides what is wrong with it.
-
-        A leader that has restarted since leads again, under a new leader epoch. One that was
-        stopped cleanly keeps its epoch, as with a new controller of Kafka: it has lost nothing, and
-        no other broker led in between.
-
-        It also returns (with the version that it has) each state that is younger than the last
-        entry of the feed: the one before us wrote it and may not have come to announce it.
-        """
+        decides what is wrong with it. A leader that has restarted since leads again, under a new
+        leader epoch. One that was stopped cleanly keeps its epoch, as with a new controller of
+        Kafka: it has lost nothing, and no other broker led in between. It also returns (with the
+        version that it has) each state that is younger than the last entry of the feed: the one
+        before us wrote it and may not have come to announce it."""
         self.topics = dict(topics)
         self.deletions_asked(marked)
         return self._take_over(states, last_entry_zxid)
@@ -134,8 +129,7 @@ class Controller:
         return self._decide_each(_partitions_of(topics), set())
 
     def epochs_asked(self, partitions: Iterable[TopicPartition]) -> Iterator[PartitionState | None]:
-        """These partitions are to go on as they are, under a new leader epoch; one without a leader
-        stays as it is."""
+        """These partitions get a new leader epoch, unless they have no leader."""
         for key in partitions:
             state = self.states.get(key)
             is_led = state is not None and state.leader in self.brokers
@@ -163,14 +157,12 @@ class Controller:
         )
 
     def _live(self, name: str, index: int, replicas: Iterable[int]) -> Container[int]:
-        """The brokers that can serve a partition."""
         if not self.offline:
             return self.brokers
         return {each for each in replicas if each in self.brokers
                 and (name, index) not in self.offline.get(each, ())}  # fmt: skip
 
     def written(self, states: Iterable[PartitionState]) -> None:
-        """These states are in ZooKeeper now."""
         for state in states:
             self.states[state.topic, state.partition] = state
 
@@ -185,11 +177,9 @@ class Controller:
         return self._decide(*key, bounced)
 
     def has_partitions_node(self, topic: str) -> bool:
-        """Whether a state of the topic was written before."""
         return any((topic, index) in self.states for index in self.topics[topic].replicas)
 
     def written_partitions(self, topic: str) -> list[int]:
-        """The partitions of the topic that have a state."""
         return [index for index in self.topics[topic].replicas if (topic, index) in self.states]
 
     def deletions_asked(self, names: Iterable[str]) -> list[tuple[str, UUID]]:
@@ -241,7 +231,6 @@ class Controller:
         )
 
     def removed(self, name: str) -> None:
-        """The topic's nodes are gone."""
         self.deletions.pop(name)
         node = self.topics.pop(name)
         for index in node.replicas:

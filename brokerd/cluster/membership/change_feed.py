@@ -24,9 +24,9 @@ from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper import bulk_reads, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, decode_entry
-from brokerd.cluster.zookeeper.loaded_state import LoadedState
-from brokerd.cluster.zookeeper.znode_json import NodeFormatError, decode_config_change
+from brokerd.cluster.zookeeper.znode_json import LoadedState, NodeFormatError, decode_config_change
 from brokerd.cluster.zookeeper.zookeeper_client import Node, ZooKeeper
+from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
@@ -55,16 +55,11 @@ class Feed:
         self.startup_wait = StartupEpochWait()
         self._on_change = on_change
         self._number = NOTHING
-        self._config_number = NOTHING
+        self.config_number = NOTHING
         self._brokers_watch = partial(on_due, "brokers")
         self._changes_watch = partial(on_due, "changes")
         self._configs_watch = partial(on_due, "configs")
         self._offline_watch = partial(on_due, "offline-replicas")
-
-    @property
-    def config_number(self) -> int:
-        """The newest config change that this broker has taken over."""
-        return self._config_number
 
     async def load(self) -> None:
         """Reads topics, states and configs, whatever was known; then acknowledges."""
@@ -76,17 +71,17 @@ class Feed:
         names = await self._zookeeper.children(paths.TOPICS)
         marked = set((await bulk_reads.deletions(self._zookeeper))[1])
         found: set[str] = set()
-        self.startup_wait.begin()
+        awaited: set[TopicPartition] = set()
         wanted = [name for name in sorted(names) if name not in marked]
         async for run in bulk_reads.topics(self._zookeeper, wanted):
-            infos = await self._read_infos(run)
+            infos = await self._read_infos(run, awaited)
             await self._notify(self._image.take_topics(infos))
             found.update(info.name for info in infos)
-        self.startup_wait.all_read()
+        self.startup_wait.replace(awaited)
         await self._notify(self._image.remove_topics(await self._deleted_topics(found, marked)))
         await self._stop_marked_for_deletion(marked)
         self._number = max(entries, default=NOTHING)
-        self._config_number = max(config_entries, default=NOTHING)
+        self.config_number = max(config_entries, default=NOTHING)
         await self._acknowledge()
 
     async def _deleted_topics(self, found: set[str], marked: set[str]) -> list[tuple[str, UUID]]:
@@ -107,7 +102,9 @@ class Feed:
             deleted = [(topic.name, index) for topic in run for index in topic.node.replicas]
             await self._notify(ImageDelta(deleted=deleted))
 
-    async def _read_infos(self, run: Sequence[ReadTopic]) -> list[TopicInfo]:
+    async def _read_infos(
+        self, run: Sequence[ReadTopic], awaited: set[TopicPartition]
+    ) -> list[TopicInfo]:
         configs = await bulk_reads.topic_configs(self._zookeeper, [topic.name for topic in run])
         infos = {
             topic.name: TopicInfo(
@@ -124,7 +121,7 @@ class Feed:
             state = replace(loaded.state, is_new=False)
             infos[state.topic].partitions[state.partition] = state
             if self._awaits_new_epoch(loaded):
-                self.startup_wait.await_state((state.topic, state.partition))
+                awaited.add((state.topic, state.partition))
         return list(infos.values())
 
     def _awaits_new_epoch(self, loaded: LoadedState) -> bool:
@@ -138,7 +135,6 @@ class Feed:
         )
 
     async def read_brokers(self) -> None:
-        """Reads the live brokers anew."""
         await self._notify(await self.take_brokers())
 
     async def take_brokers(self) -> ImageDelta:
@@ -196,11 +192,10 @@ class Feed:
         await self.load()
 
     async def read_configs(self) -> None:
-        """Reads the configs that changed."""
         entries = await bulk_reads.numbered(
             self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
         )
-        new = {number: path for number, path in entries.items() if number > self._config_number}
+        new = {number: path for number, path in entries.items() if number > self.config_number}
         nodes = await self._zookeeper.get_many(list(new.values()))
         if None in nodes:
             await self._reload("a config change was purged before it was read")
@@ -213,10 +208,9 @@ class Feed:
                 await self._notify(self._image.replace_config(name, configs[name]))
             elif kind == "brokers":
                 await self.read_broker_configs()
-        self._config_number = max(new, default=self._config_number)
+        self.config_number = max(new, default=self.config_number)
 
     async def read_broker_configs(self) -> None:
-        """Reads this broker's dynamic config and the default of all."""
         known = self._image.broker_configs
         configs = await bulk_reads.broker_configs(self._zookeeper, self._broker_id, known)
         await self._notify(self._image.replace_broker_configs(configs))

@@ -16,8 +16,8 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.registered_broker import Endpoint
 from brokerd.cluster.zookeeper.znode_json import (
+    Endpoint,
     decode_broker,
     decode_cluster_id,
     encode_broker,
@@ -35,14 +35,12 @@ class ClusterError(Exception):
 
 
 async def prepare_paths(zookeeper: ZooKeeper) -> None:
-    """Creates the persistent nodes that a cluster has."""
     for path in paths.PERSISTENT:
         await zookeeper.ensure(path)
 
 
 async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
-    """The id of the cluster; the first broker draws it. Raises ClusterError if it is not the
-    `known` one ('': none is known)."""
+    """The id of the cluster; the first broker draws it. ClusterError unless as `known`."""
     node = await zookeeper.get(paths.CLUSTER_ID)
     if node is None:
         drawn = urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
@@ -118,7 +116,6 @@ class Registration:
             self._on_due("registration")
 
     async def make(self, now_ms: int) -> None:
-        """As `register`."""
         settings = self._settings
         await register(self._zookeeper, settings, now_ms)
         self._advertised = settings.endpoints

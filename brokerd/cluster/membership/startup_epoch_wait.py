@@ -14,7 +14,7 @@ has seen that it was away. Most likely it is the controller itself now, and keep
 import asyncio
 from collections.abc import Iterable
 
-from brokerd.cluster.zookeeper.loaded_state import LoadedState
+from brokerd.cluster.zookeeper.znode_json import LoadedState
 from brokerd.replication.state import NO_LEADER
 from brokerd.topic_partition import TopicPartition
 
@@ -38,26 +38,16 @@ def awaits_new_epoch(
 
 
 class StartupEpochWait:
-    """The partitions of this broker whose states were read and will be written by the
-    controller."""
+    """The partitions of this broker whose states the controller will write."""
 
     def __init__(self) -> None:
         self._waiting: set[TopicPartition] = set()
-        self._read: set[TopicPartition] = set()
         self._moved = asyncio.Event()
 
-    def begin(self) -> None:
-        """All states are read again; until `all_read` the former partitions are waited for."""
-        self._read = set()
-
-    def await_state(self, partition: TopicPartition) -> None:
-        """A state was read that the controller will write."""
-        self._read.add(partition)
-
-    def all_read(self) -> None:
-        """All states were read since `begin`."""
-        if self._read != self._waiting:
-            self._waiting = self._read
+    def replace(self, read: set[TopicPartition]) -> None:
+        """All states were read: these are awaited instead of the former ones."""
+        if read != self._waiting:
+            self._waiting = read
             self._moved.set()
 
     def no_longer_awaited(self, partitions: Iterable[TopicPartition]) -> None:
@@ -69,8 +59,7 @@ class StartupEpochWait:
                 self._moved.set()
 
     async def wait(self, timeout_s: float) -> int:
-        """Wait until all states were written; returns the number of partitions that were given
-        up."""
+        """Waits until all were written; returns how many partitions were given up."""
         while self._waiting:
             self._moved.clear()
             try:

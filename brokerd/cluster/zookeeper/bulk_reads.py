@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.loaded_state import LoadedState, to_state
 from brokerd.cluster.zookeeper.operations import Delete, Operation
-from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
 from brokerd.cluster.zookeeper.znode_json import (
+    LoadedState,
     NodeFormatError,
+    RegisteredBroker,
     TopicNode,
     decode_broker,
     decode_config,
@@ -34,8 +34,6 @@ STATES_PER_RUN = 250
 
 
 class ReadTopic(NamedTuple):
-    """A topic node with its version and the zxid of its creation."""
-
     name: str
     node: TopicNode
     version: int
@@ -45,8 +43,7 @@ class ReadTopic(NamedTuple):
 async def live_brokers(
     zookeeper: ZooKeeper, watch: Watch, changed: Watch | None = None
 ) -> dict[int, RegisteredBroker]:
-    """The registered brokers; `watch` is called when one comes or goes, `changed` when one has
-    changed its listeners."""
+    """The registered brokers; `changed` is called when one changes its listeners."""
     names = await zookeeper.children(paths.BROKER_IDS, watch)
     ids = sorted(int(name) for name in names if name.isdigit())
     nodes = await zookeeper.get_many([paths.broker(broker_id) for broker_id in ids], changed)
@@ -127,7 +124,6 @@ async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[Loaded
 async def states_of(
     zookeeper: ZooKeeper, wanted: Sequence[tuple[str, TopicNode, int]]
 ) -> list[LoadedState]:
-    """The states of these partitions, each with the name and the node of its topic."""
     found = await zookeeper.get_many(
         [paths.partition_state(name, index) for name, _, index in wanted]
     )
@@ -136,13 +132,11 @@ async def states_of(
         if node is None:
             continue
         data, stat = node
-        assert topic.topic_id is not None
         try:
-            leader_and_isr = decode_partition_state(name, index, data)
+            state = decode_partition_state(name, index, topic, data, stat.version)
         except NodeFormatError as error:
             logger.error("%s-%d is passed over: %s", name, index, error)
             continue
-        state = to_state(name, index, topic, topic.topic_id, leader_and_isr, stat.version)
         loaded.append(LoadedState(state=state, created_zxid=stat.czxid, modified_zxid=stat.mzxid))
     return loaded
 
@@ -163,8 +157,7 @@ async def topic_configs(zookeeper: ZooKeeper, names: Sequence[str]) -> Mapping[s
 async def broker_configs(
     zookeeper: ZooKeeper, broker_id: int, known: Mapping[str, dict[str, str]]
 ) -> dict[str, dict[str, str]]:
-    """The dynamic config of a broker and the default of all, by name; of one that cannot be read,
-    that in `known`."""
+    """The config of a broker and the default; of one that cannot be read, that in `known`."""
     configs = {}
     for name in (str(broker_id), DEFAULT_NAME):
         path = paths.broker_config(name)

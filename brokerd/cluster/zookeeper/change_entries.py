@@ -36,8 +36,7 @@ _TOPIC_BYTES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeEntry:
-    """The content of an entry: changed states, and deleted topics (with their ids) whose replicas
-    must stop."""
+    """Changed states, and deleted topics (with their ids) whose replicas must stop."""
 
     number: int
     previous: int

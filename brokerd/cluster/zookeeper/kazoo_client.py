@@ -58,8 +58,7 @@ class Client(KazooClient):  # type: ignore[misc]
         self._connection._invoke = self._invoke_soon
 
     def _connect_and_note(self, *address: Any) -> tuple[float, float]:
-        """Notes the granted session timeout: kazoo's own method returns two thirds of it, and keeps
-        nothing."""
+        """Notes the granted session timeout, of which kazoo's own method returns two thirds."""
         self._is_held_back = self.has_credentials
         try:
             read_timeout_ms, connect_timeout_ms = self._connect_of_kazoo(*address)
@@ -106,8 +105,7 @@ def _digest(credentials: Credentials) -> dict[str, str]:
 
 
 def why_unreachable(connect: str) -> str:
-    """What the system resolves of the names in `zookeeper.connect`, for an error message.
-    Blocks."""
+    """Which names in `zookeeper.connect` are not known, for an error message. Blocks."""
     reasons = []
     for host, port in collect_hosts(connect)[0]:
         try:

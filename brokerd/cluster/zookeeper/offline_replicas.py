@@ -28,7 +28,6 @@ _INDEX_BYTES = 11
 
 
 def encode(replicas: Collection[TopicPartition]) -> list[bytes]:
-    """The data of the nodes."""
     topics: dict[str, list[int]] = {}
     nodes, size_bytes = [], 0
     for topic, index in sorted(replicas):

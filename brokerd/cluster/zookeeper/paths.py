@@ -46,7 +46,6 @@ PERSISTENT = (
 
 
 def broker(broker_id: int) -> str:
-    """The registration of a live broker (ephemeral)."""
     return f"{BROKER_IDS}/{broker_id}"
 
 
@@ -71,18 +70,12 @@ def partition_state(topic_name: str, index: int) -> str:
 
 
 def topic_config(name: str) -> str:
-    """A topic's dynamic config."""
     return f"/config/topics/{name}"
 
 
 def config(entity: str) -> str:
     """`entity` as in config changes: `topics/T`, `users/ada/clients/reader`."""
     return f"/config/{entity}"
-
-
-def keeps_empty_config(path: str) -> bool:
-    """Whether the node of a config stays when it is empty."""
-    return path.startswith(("/config/topics/", "/config/brokers/"))
 
 
 def broker_config(name: str) -> str:
@@ -101,7 +94,6 @@ def change(number: int) -> str:
 
 
 def applied(broker_id: int) -> str:
-    """The number of the last entry that a broker has applied."""
     return f"{APPLIED}/{broker_id}"
 
 
@@ -111,7 +103,6 @@ def offline(broker_id: int, number: int) -> str:
 
 
 def sequence_number(node_name: str) -> int | None:
-    """The number at the end of a sequential node's name (`config_change_0000000007` → 7); None for
-    a name without one."""
+    """The number at the end of a name (`config_change_0000000007` → 7); None without one."""
     digits = node_name.rpartition("_")[2]
     return int(digits) if len(digits) == 10 and digits.isdigit() else None

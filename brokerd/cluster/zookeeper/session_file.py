@@ -28,8 +28,7 @@ class SavedSession(NamedTuple):
 
 
 def save(path: Path, session: SavedSession) -> None:
-    """Replaces the file in one step. Where the disk refuses, a killed broker waits for its old
-    session to time out."""
+    """Replaces the file in one step, if the disk allows it."""
     temporary = path.with_name(path.name + ".tmp")
     text = json.dumps({"version": 1, "id": session.id, "password": session.password.hex()})
     try:

@@ -24,7 +24,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.registered_broker import Endpoint, RegisteredBroker
 from brokerd.replication.state import PartitionState
 
 T = TypeVar("T")
@@ -45,13 +44,32 @@ class TopicNode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderAndIsr:
-    """`…/partitions/P/state`."""
+class LoadedState:
+    """A partition's state as read from ZooKeeper, with the zxids of its `state` node."""
 
-    leader: int
-    leader_epoch: int
-    isr: tuple[int, ...]
-    controller_epoch: int
+    state: PartitionState
+    created_zxid: int
+    modified_zxid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An advertised listener: its name, its security protocol and where clients reach it."""
+
+    listener: str
+    security_protocol: str
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredBroker:
+    """`/brokers/ids/N`. `epoch` is the czxid of the node: a new one is a new incarnation."""
+
+    id: int
+    endpoints: dict[str, tuple[str, int]]
+    rack: str | None = None
+    epoch: int = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,13 +188,27 @@ def encode_partition_state(state: PartitionState) -> bytes:
     )
 
 
-def decode_partition_state(topic: str, index: int, data: bytes) -> LeaderAndIsr:
-    def read(value: Any) -> LeaderAndIsr:
-        return LeaderAndIsr(
+def decode_partition_state(
+    topic: str, index: int, node: TopicNode, data: bytes, version: int
+) -> PartitionState:
+    """The state of a partition from its own node and that of its topic, which must have an id. One
+    that was never changed is new."""
+
+    def read(value: Any) -> PartitionState:
+        assert node.topic_id is not None
+        return PartitionState(
+            topic=topic,
+            partition=index,
+            topic_id=node.topic_id,
+            replicas=node.replicas[index],
+            adding=node.adding.get(index, ()),
+            removing=node.removing.get(index, ()),
             leader=int(value["leader"]),
             leader_epoch=int(value["leader_epoch"]),
             isr=tuple(map(int, value["isr"])),
             controller_epoch=int(value["controller_epoch"]),
+            version=version,
+            is_new=version == 0,
         )
 
     return _parse(f"the state of {topic}-{index}", data, read)
@@ -194,7 +226,6 @@ def encode_controller(broker_id: int, timestamp_ms: int) -> bytes:
 
 
 def decode_controller(data: bytes) -> int:
-    """The controller's broker id."""
     return _parse("/controller", data, lambda value: int(value["brokerid"]))
 
 

@@ -215,8 +215,7 @@ class ZooKeeper:
         return names
 
     async def get_many(self, many: Sequence[str], watch: Watch | None = None) -> list[Node | None]:
-        """As `get` for each path, in order; at most IN_FLIGHT_MAX at a time, one post for each
-        run."""
+        """As `get` for each path, in order; at most IN_FLIGHT_MAX at a time."""
         nodes: list[Node | None] = []
         for start in range(0, len(many), IN_FLIGHT_MAX):
             nodes += await self._get_run(many[start : start + IN_FLIGHT_MAX], watch)
@@ -281,7 +280,6 @@ class ZooKeeper:
         return stat
 
     async def acl(self, path: str) -> Acl:
-        """The ACL of a node. Raises NoNodeError."""
         acl: Acl = (await self._result(lambda: self._client.get_acls_async(path)))[0]
         return acl
 
@@ -297,8 +295,7 @@ class ZooKeeper:
             pass
 
     async def multi(self, operations: Sequence[Operation]) -> list[Any]:
-        """Does all operations or none; returns their results. Raises MultiError with the operation
-        that failed."""
+        """Does all operations or none. Raises MultiError with the operation that failed."""
         transaction = self._client.transaction()
         for operation in operations:
             _add(transaction, operation, self._acl_of)
@@ -310,8 +307,7 @@ class ZooKeeper:
 
 
 class _Watcher:
-    """A watch as kazoo calls it. Watches of the same function are equal, so that kazoo's sets have
-    it once."""
+    """A watch as kazoo calls it. Those of one function are equal: kazoo's sets have it once."""
 
     __slots__ = ("_post", "_watch")
 

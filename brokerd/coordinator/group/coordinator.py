@@ -15,10 +15,10 @@ replayed, and so becomes visible, when `write_done` says that the high watermark
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Set
+from typing import Concatenate, ParamSpec
 
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group import (
-    heartbeat,
     join_group,
     leave_group,
     offsets,
@@ -50,6 +50,7 @@ from brokerd.coordinator.group.transitions import Event, GroupState
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 
+P = ParamSpec("P")
 DUE_MAX = 200
 """Deadlines that one tick handles, so that no tick takes long; the next tick is due at once."""
 
@@ -57,15 +58,12 @@ DUE_MAX = 200
 class GroupCoordinator:
     """One per partition led; not thread-safe, called from one loop."""
 
-    __slots__ = ("_state",)
-
     def __init__(self, config: GroupConfig, held_by_all: Callable[[], int] | None = None) -> None:
         """`held_by_all` is the sum of the `held_bytes` of all coordinators of the broker."""
         self._state = PartitionGroups(config, MemberMemory(held_by_all))
 
     @property
     def held_bytes(self) -> int:
-        """The memory that the members of its groups take."""
         return self._state.member_memory.size_bytes
 
     # Loading
@@ -76,8 +74,7 @@ class GroupCoordinator:
         return self._state.store
 
     def loaded(self, now_ms: int) -> Effects:
-        """All records were replayed: makes the groups of them, and starts every member's session
-        anew."""
+        """All records were replayed: makes the groups of them, starts every session anew."""
         state, context = self._state, EventContext(self._state, now_ms)
         for group_id in state.store.group_ids():
             group = Group.from_stored(
@@ -94,49 +91,43 @@ class GroupCoordinator:
 
     # Requests
 
-    def join(self, ticket: Ticket, request: JoinRequest, now_ms: int) -> Effects:
+    def _handle(
+        self, now_ms: int, handler: Callable[Concatenate[EventContext, P], None], *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> Effects:  # fmt: skip
         context = EventContext(self._state, now_ms)
-        join_group.join(context, ticket, request)
+        handler(context, *args, **kwargs)
         return context.effects
 
+    def join(self, ticket: Ticket, request: JoinRequest, now_ms: int) -> Effects:
+        return self._handle(now_ms, join_group.join, ticket, request)
+
     def sync(self, ticket: Ticket, request: SyncRequest, now_ms: int) -> Effects:
-        context = EventContext(self._state, now_ms)
-        sync_group.sync(context, ticket, request)
-        return context.effects
+        return self._handle(now_ms, sync_group.sync, ticket, request)
 
     def heartbeat(self, request: HeartbeatRequest, now_ms: int) -> ErrorCode:
         """Answered at once and without effects."""
-        return heartbeat.heartbeat(EventContext(self._state, now_ms), request)
+        return sessions.heartbeat(EventContext(self._state, now_ms), request)
 
     def leave(
         self, ticket: Ticket, group_id: str, leaving: tuple[LeavingMember, ...], now_ms: int
     ) -> Effects:
-        context = EventContext(self._state, now_ms)
-        leave_group.leave(context, ticket, group_id, leaving)
-        return context.effects
+        return self._handle(now_ms, leave_group.leave, ticket, group_id, leaving)
 
     def commit(self, ticket: Ticket, request: CommitRequest, now_ms: int) -> Effects:
-        context = EventContext(self._state, now_ms)
-        offsets.commit(context, ticket, request)
-        return context.effects
+        return self._handle(now_ms, offsets.commit, ticket, request)
 
     def delete_group(self, ticket: Ticket, group_id: str, now_ms: int) -> Effects:
-        context = EventContext(self._state, now_ms)
-        offsets.delete_group(context, ticket, group_id)
-        return context.effects
+        return self._handle(now_ms, offsets.delete_group, ticket, group_id)
 
     def delete_offsets(
         self, ticket: Ticket, group_id: str, partitions: tuple[TopicPartition, ...], now_ms: int
     ) -> Effects:
-        context = EventContext(self._state, now_ms)
-        offsets.delete_offsets(context, ticket, group_id, partitions)
-        return context.effects
+        return self._handle(now_ms, offsets.delete_offsets, ticket, group_id, partitions)
 
     def forget_topics(self, topics: Set[str], now_ms: int) -> Effects:
         """The topics were deleted: removes their offsets, in one pass over all groups."""
-        context = EventContext(self._state, now_ms)
-        offsets.forget_topics(context, topics)
-        return context.effects
+        return self._handle(now_ms, offsets.forget_topics, topics)
 
     # What became of writes
 
@@ -151,7 +142,6 @@ class GroupCoordinator:
         return context.effects
 
     def write_failed(self, write_id: int, error: ErrorCode, now_ms: int) -> Effects:
-        """The records of the write were not appended."""
         context = EventContext(self._state, now_ms)
         write, done = self._state.inflight.pop(write_id)
         self._no_longer_pending(write.records)
@@ -220,8 +210,7 @@ class GroupCoordinator:
     # Loss of leadership
 
     def resign(self, now_ms: int) -> Effects:
-        """This broker no longer leads the partition: every waiting request is answered
-        NOT_COORDINATOR."""
+        """This broker leads no more: waiting requests are answered NOT_COORDINATOR."""
         context = EventContext(self._state, now_ms)
         error = ErrorCode.NOT_COORDINATOR
         for group in self._state.groups.values():
@@ -241,15 +230,13 @@ class GroupCoordinator:
     def offsets(
         self, group_id: str, wanted: list[TopicPartition] | None
     ) -> dict[TopicPartition, OffsetValue | None]:
-        """Committed offsets that the high watermark has passed; of all partitions if `wanted` is
-        None."""
+        """Committed offsets that the high watermark has passed; all if `wanted` is None."""
         known = self._state.store.offsets.get(group_id, {})
         if wanted is None:
             return dict(known)
         return {key: known.get(key) for key in wanted}
 
     def unstable(self, group_id: str, of: Iterable[TopicPartition]) -> Set[TopicPartition]:
-        """Those of the partitions for which an open transaction has an offset."""
         return self._state.store.unstable(group_id, of)
 
     def listings(self) -> Iterator[GroupListing]:

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 
 class Timer(Enum):
-    """The kind of a deadline."""
-
     JOIN = auto()
     SYNC = auto()
     SESSION = auto()
@@ -30,8 +28,6 @@ class Deadline(NamedTuple):
 class DeadlineHeap:
     """See the module. All times are passed, in milliseconds."""
 
-    __slots__ = ("_at_ms", "_heap", "_queued", "_serial")
-
     def __init__(self) -> None:
         self._at_ms: dict[Deadline, int] = {}
         self._queued: dict[Deadline, int] = {}
@@ -39,18 +35,15 @@ class DeadlineHeap:
         self._serial = 0
 
     def set(self, key: Deadline, at_ms: int) -> None:
-        """Sets the deadline of `key`, in place of an earlier one."""
         self._at_ms[key] = at_ms
         queued_ms = self._queued.get(key)
         if queued_ms is None or at_ms < queued_ms:
             self._push(key, at_ms)
 
     def cancel(self, key: Deadline) -> None:
-        """Removes the deadline of `key`, if there is one."""
         self._at_ms.pop(key, None)
 
     def get(self, key: Deadline) -> int | None:
-        """The deadline of `key`; None without one."""
         return self._at_ms.get(key)
 
     def next_ms(self) -> int | None:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from brokerd.config.group import GroupConfig
-from brokerd.coordinator.group.deadline_heap import DeadlineHeap
+from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import Effects, JoinReply, Reply, SyncReply, Ticket, Write
@@ -23,13 +23,6 @@ Done = Callable[["EventContext", ErrorCode], None]
 
 
 class PartitionGroups:
-    """The groups of one partition, with their deadlines and writes."""
-
-    __slots__ = (
-        "config", "deadlines", "groups", "inflight", "member_memory", "pending_offsets", "store",
-        "sweep", "writes_made",
-    )  # fmt: skip
-
     def __init__(self, config: GroupConfig, member_memory: MemberMemory) -> None:
         self.config = config
         self.member_memory = member_memory
@@ -77,16 +70,21 @@ class EventContext:
                 pending[record.topic, record.partition] += 1
         self.effects.writes.append(write)
 
+    def set_deadline(self, timer: Timer, group: Group, after_ms: int, member_id: str = "") -> None:
+        key = Deadline(timer, group.group_id, member_id)
+        self.state.deadlines.set(key, self.now_ms + after_ms)
+
+    def cancel_deadline(self, timer: Timer, group: Group, member_id: str = "") -> None:
+        self.state.deadlines.cancel(Deadline(timer, group.group_id, member_id))
+
     # Answers that end a member's wait
 
     def answer_join(self, member: Member, reply: JoinReply) -> None:
-        """Answer the member's delayed join, if it has one."""
         if member.join_ticket is not None:
             self.reply(member.join_ticket, reply)
             member.join_ticket = None
 
     def answer_sync(self, member: Member, reply: SyncReply) -> None:
-        """Answer the member's delayed sync, if it has one."""
         if member.sync_ticket is not None:
             self.reply(member.sync_ticket, reply)
             member.sync_ticket = None

@@ -14,6 +14,7 @@ from brokerd.coordinator.group.member_memory import MEMBER_BYTES, MemberMemory, 
 from brokerd.coordinator.group.messages import JoinedMember, Ticket
 from brokerd.coordinator.group.records import GroupValue, MemberValue
 from brokerd.coordinator.group.transitions import Event, GroupState, next_state
+from brokerd.errors import ErrorCode
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,7 +40,6 @@ class Member:
 
     @property
     def size_bytes(self) -> int:
-        """About how much memory it takes."""
         brought = size_of(self.protocols, self.client_id, self.instance_id)
         return MEMBER_BYTES + brought + len(self.assignment)
 
@@ -113,7 +113,6 @@ class Group:
         self._take_in(member)
 
     def forget_name(self) -> None:
-        """The group is dropped."""
         if self.is_name_held:
             self.member_memory.size_bytes -= len(self.group_id)
             self.is_name_held = False
@@ -158,12 +157,10 @@ class Group:
         self.member_memory.size_bytes += member.size_bytes
 
     def assign(self, member: Member, assignment: bytes) -> None:
-        """Sets the member's assignment."""
         with self.changing(member):
             member.assignment = assignment
 
     def has_room_for(self, assignments: dict[str, bytes]) -> bool:
-        """Whether there is memory for these assignments."""
         more_bytes = sum(
             len(assignments.get(member.member_id, b"")) - len(member.assignment)
             for member in self.members.values()
@@ -197,12 +194,10 @@ class Group:
 
     @property
     def all_joined(self) -> bool:
-        """Whether every member has a waiting join, and no member id given out is unused."""
         return not self.pending and all(m.join_ticket is not None for m in self.members.values())
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest rebalance timeout of the members."""
         return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
 
     def elect_joined_leader(self) -> bool:
@@ -216,6 +211,27 @@ class Group:
             return False
         self.leader = first.member_id
         return True
+
+    # Checks of a member's request
+
+    def check_member(self, member_id: str, instance_id: str | None) -> ErrorCode:
+        """NONE for a member; FENCED_INSTANCE_ID if another member has its instance id now."""
+        if instance_id is not None:
+            owner = self.statics.get(instance_id)
+            if owner is None:
+                return ErrorCode.UNKNOWN_MEMBER_ID
+            if owner != member_id:
+                return ErrorCode.FENCED_INSTANCE_ID
+        return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+
+    def check_generation(
+        self, member_id: str, instance_id: str | None, generation: int
+    ) -> ErrorCode:
+        """As `check_member`; and ILLEGAL_GENERATION if the member names another generation."""
+        error = self.check_member(member_id, instance_id)
+        if error is not ErrorCode.NONE:
+            return error
+        return ErrorCode.NONE if generation == self.generation else ErrorCode.ILLEGAL_GENERATION
 
     # Protocols
 
@@ -233,8 +249,7 @@ class Group:
         return set.intersection(*sets) if sets else set()
 
     def select_protocol(self) -> str:
-        """The protocol that all support and most members prefer; on a tie the choice of the member
-        that joined first."""
+        """What all support and most prefer; on a tie what the member prefers that joined first."""
         common = self._common_protocols()
         votes: Counter[str] = Counter()
         for member in self.members.values():

@@ -4,10 +4,9 @@ from functools import partial
 
 from brokerd.config.group import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
 from brokerd.coordinator.group import rebalance, sessions
-from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
-from brokerd.coordinator.group.member_checks import check_member
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES, size_of
 from brokerd.coordinator.group.messages import JoinReply, JoinRequest, SyncReply, Ticket
 from brokerd.coordinator.group.records import GroupRecord
@@ -84,8 +83,8 @@ def _join_new(
     if len(group.pending) >= PENDING_MEMBERS_MAX:
         return ErrorCode.GROUP_MAX_SIZE_REACHED
     group.expect(request.new_member_id)
-    deadline = Deadline(Timer.PENDING_MEMBER, group.group_id, request.new_member_id)
-    context.state.deadlines.set(deadline, context.now_ms + request.session_timeout_ms)
+    pending, timeout_ms = request.new_member_id, request.session_timeout_ms
+    context.set_deadline(Timer.PENDING_MEMBER, group, timeout_ms, pending)
     error = ErrorCode.MEMBER_ID_REQUIRED
     context.reply(ticket, JoinReply(error=error, member_id=request.new_member_id))
     return ErrorCode.NONE
@@ -95,10 +94,9 @@ def _join_known(
     context: EventContext, ticket: Ticket, group: Group, request: JoinRequest
 ) -> ErrorCode:
     if request.member_id in group.pending and request.instance_id is None:
-        deadline = Deadline(Timer.PENDING_MEMBER, group.group_id, request.member_id)
-        context.state.deadlines.cancel(deadline)
+        context.cancel_deadline(Timer.PENDING_MEMBER, group, request.member_id)
         return _add(context, ticket, group, request, request.member_id)
-    error = check_member(group, request.member_id, request.instance_id)
+    error = group.check_member(request.member_id, request.instance_id)
     if error is not ErrorCode.NONE:
         return error
     answer = ANSWERS[Request.JOIN_AGAIN][group.state]
@@ -141,8 +139,7 @@ def _add(
     group.add(member, request.protocol_type)
     # Only the very first rebalance is put off for each new member, as in Kafka.
     group.new_member_added = group.generation == 0
-    deadline = Deadline(Timer.SESSION, group.group_id, member_id)
-    context.state.deadlines.set(deadline, context.now_ms + NEW_MEMBER_JOIN_TIMEOUT_MS)
+    context.set_deadline(Timer.SESSION, group, NEW_MEMBER_JOIN_TIMEOUT_MS, member_id)
     rebalance.carry_out(context, group, ANSWERS[Request.JOIN_NEW][group.state])
     return ErrorCode.NONE
 
@@ -222,7 +219,6 @@ def _replaced(
     context: EventContext,
     error: ErrorCode,
 ) -> None:
-    """The record of a replacement was appended, or failed."""
     if member.join_ticket != ticket or group.state is not GroupState.STABLE:
         return  # answered or overtaken: a rebalance has begun, or the member was replaced again
     if error is ErrorCode.NONE:

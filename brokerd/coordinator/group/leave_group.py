@@ -3,7 +3,6 @@
 from brokerd.coordinator.group import rebalance
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group
-from brokerd.coordinator.group.member_checks import check_member
 from brokerd.coordinator.group.messages import LeaveReply, LeavingMember, Ticket
 from brokerd.errors import ErrorCode
 
@@ -11,7 +10,6 @@ from brokerd.errors import ErrorCode
 def leave(
     context: EventContext, ticket: Ticket, group_id: str, leaving: tuple[LeavingMember, ...]
 ) -> None:
-    """Removes members that leave, or static members that an administrator removes."""
     group = context.state.groups.get(group_id)
     if group is None:
         errors = tuple(ErrorCode.UNKNOWN_MEMBER_ID for _ in leaving)
@@ -27,7 +25,7 @@ def _leave(context: EventContext, group: Group, leaving: LeavingMember) -> Error
     if member_id in group.pending and leaving.instance_id is None:
         rebalance.remove_pending(context, group, member_id)
         return ErrorCode.NONE
-    error = check_member(group, member_id, leaving.instance_id)
+    error = group.check_member(member_id, leaving.instance_id)
     if error is ErrorCode.NONE:
         rebalance.remove_member(context, group, group.members[member_id])
     return error

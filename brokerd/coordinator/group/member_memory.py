@@ -16,14 +16,11 @@ class MemberMemory:
     """The memory of the groups of one partition. `of_all` returns the memory of the groups of all
     partitions of the broker, including this one."""
 
-    __slots__ = ("_of_all", "size_bytes")
-
     def __init__(self, of_all: Callable[[], int] | None = None) -> None:
         self._of_all = of_all
         self.size_bytes = 0
 
     def has_room(self, more_bytes: int) -> bool:
-        """Whether `more_bytes` may be added."""
         if more_bytes <= 0:
             return True
         held_bytes = self.size_bytes if self._of_all is None else self._of_all()

@@ -75,8 +75,7 @@ class OffsetToCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRequest:
-    """A commit of a member, or with generation -1 and no member id of a client outside the
-    group."""
+    """Of a member, or (generation -1, no member id) of a client outside the group."""
 
     group_id: str
     member_id: str = ""

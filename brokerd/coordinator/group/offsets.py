@@ -16,7 +16,6 @@ from brokerd.coordinator.group import sessions
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group import Group
-from brokerd.coordinator.group.member_checks import check_generation
 from brokerd.coordinator.group.messages import (
     CommitRequest,
     DeleteReply,
@@ -44,8 +43,7 @@ GROUP_OFFSETS = 40
 
 
 def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> None:
-    """Writes the offsets of a member of this generation or, if the group is empty, of a client that
-    is no member."""
+    """Writes offsets of a member or, if the group is empty, of a client that is no member."""
     group = context.state.groups.get(request.group_id)
     error = _check_commit(context, group, request)
     if error is not ErrorCode.NONE:
@@ -73,8 +71,7 @@ def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> Non
 
 
 def _fits(metadata: str, length_max: int) -> bool:
-    """Kafka limits the length as Java counts it, in units of UTF-16; the record has a limit in
-    bytes of UTF-8."""
+    """Kafka's limit is in units of UTF-16, as in Java; the record's in bytes of UTF-8."""
     if metadata.isascii():
         return len(metadata) <= length_max
     units = len(metadata.encode("utf-16-le")) // 2
@@ -90,7 +87,7 @@ def _check_commit(context: EventContext, group: Group | None, request: CommitReq
         return ErrorCode.NONE
     if outsider and not request.member_id and request.instance_id is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    error = check_generation(group, request.member_id, request.instance_id, request.generation)
+    error = group.check_generation(request.member_id, request.instance_id, request.generation)
     if error is not ErrorCode.NONE:
         return error
     answer = ANSWERS[Request.COMMIT][group.state]
@@ -126,7 +123,6 @@ def _answer_offsets(
 
 
 def delete_group(context: EventContext, ticket: Ticket, group_id: str) -> None:
-    """Remove an empty group with its offsets."""
     group = context.state.groups.get(group_id)
     answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
     if group is not None:
@@ -154,8 +150,7 @@ def _drop_group(
     del context.state.groups[group.group_id]
     group.forget_name()
     for member_id in tuple(group.pending):
-        key = Deadline(Timer.PENDING_MEMBER, group.group_id, member_id)
-        context.state.deadlines.cancel(key)
+        context.cancel_deadline(Timer.PENDING_MEMBER, group, member_id)
         group.expect_no_more(member_id)
     records = _tombstones(group.group_id, offsets)
     if group.generation > 0:  # without one the group never had a record of its own
@@ -234,7 +229,6 @@ def _offsets_removed(
 
 
 def forget_topics(context: EventContext, topics: Set[str]) -> None:
-    """Remove every offset of topics that were deleted."""
     state = context.state
     records: list[GroupsRecord] = []
     for group in list(state.groups.values()):

@@ -11,7 +11,7 @@
 """
 
 from brokerd.coordinator.group import sessions
-from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.messages import JoinReply, SyncReply
@@ -29,16 +29,15 @@ from brokerd.errors import ErrorCode
 
 def prepare(context: EventContext, group: Group) -> None:
     """Starts a rebalance: delayed syncs are answered, and all members must join again."""
-    deadlines = context.state.deadlines
     fail_syncs(context, group, ErrorCode.REBALANCE_IN_PROGRESS)
-    deadlines.cancel(Deadline(Timer.SYNC, group.group_id))
+    context.cancel_deadline(Timer.SYNC, group)
     delay_ms = context.config.initial_rebalance_delay_ms
     group.initial_delay = group.state is GroupState.EMPTY
     group.move(Event.REBALANCE, context.now_ms)
     if group.initial_delay:
         group.initial_delay_left_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
         group.new_member_added = False
-        deadlines.set(Deadline(Timer.JOIN, group.group_id), context.now_ms + delay_ms)
+        context.set_deadline(Timer.JOIN, group, delay_ms)
         return
     _await_joins(context, group)
     complete_if_all_joined(context, group)
@@ -66,7 +65,7 @@ def remove_member(context: EventContext, group: Group, member: Member) -> None:
 def remove_pending(context: EventContext, group: Group, member_id: str) -> None:
     """Takes back a member id that was given out and not used."""
     group.expect_no_more(member_id)
-    context.state.deadlines.cancel(Deadline(Timer.PENDING_MEMBER, group.group_id, member_id))
+    context.cancel_deadline(Timer.PENDING_MEMBER, group, member_id)
     if group.state is GroupState.PREPARING_REBALANCE:
         complete_if_all_joined(context, group)
 
@@ -83,8 +82,7 @@ def end_joins(context: EventContext, group: Group) -> None:
         delay_ms = min(context.config.initial_rebalance_delay_ms, group.initial_delay_left_ms)
         group.initial_delay_left_ms -= delay_ms
         group.new_member_added = False
-        deadline = Deadline(Timer.JOIN, group.group_id)
-        context.state.deadlines.set(deadline, context.now_ms + delay_ms)
+        context.set_deadline(Timer.JOIN, group, delay_ms)
         return
     complete(context, group)
 
@@ -99,7 +97,7 @@ def complete(context: EventContext, group: Group) -> None:
         _await_joins(context, group)  # only static members left, none here: their sessions decide
         return
     group.initial_delay = False
-    context.state.deadlines.cancel(Deadline(Timer.JOIN, group.group_id))
+    context.cancel_deadline(Timer.JOIN, group)
     group.generation += 1
     group.unsynced.clear()
     if group.members:
@@ -132,13 +130,11 @@ def _answer_joins(context: EventContext, group: Group) -> None:
             sessions.renew(context, group, member)
         member.is_new = False
         group.unsynced.add(member.member_id)
-    deadline = Deadline(Timer.SYNC, group.group_id)
-    context.state.deadlines.set(deadline, context.now_ms + group.rebalance_timeout_ms)
+    context.set_deadline(Timer.SYNC, group, group.rebalance_timeout_ms)
 
 
 def _await_joins(context: EventContext, group: Group) -> None:
-    deadline = Deadline(Timer.JOIN, group.group_id)
-    context.state.deadlines.set(deadline, context.now_ms + group.rebalance_timeout_ms)
+    context.set_deadline(Timer.JOIN, group, group.rebalance_timeout_ms)
 
 
 def end_syncs(context: EventContext, group: Group) -> None:

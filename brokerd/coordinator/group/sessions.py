@@ -5,28 +5,41 @@ own that waited is answered. The coordinator's `tick` finds the sessions that ar
 `rebalance.remove_member` removes the member.
 """
 
-from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
+from brokerd.coordinator.group.messages import HeartbeatRequest
+from brokerd.coordinator.group.transitions import ANSWERS, Request
+from brokerd.errors import ErrorCode
 
 
 def renew(context: EventContext, group: Group, member: Member) -> None:
     """The member was heard of: its session lasts its whole timeout from now on."""
-    key = Deadline(Timer.SESSION, group.group_id, member.member_id)
-    context.state.deadlines.set(key, context.now_ms + member.session_timeout_ms)
+    context.set_deadline(Timer.SESSION, group, member.session_timeout_ms, member.member_id)
 
 
 def end(context: EventContext, group: Group, member_id: str) -> None:
     """The member is removed or has a new id: nothing falls due for this one."""
-    context.state.deadlines.cancel(Deadline(Timer.SESSION, group.group_id, member_id))
+    context.cancel_deadline(Timer.SESSION, group, member_id)
+
+
+def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
+    """Renews the session of a member. Returns REBALANCE_IN_PROGRESS during a rebalance."""
+    group = context.state.groups.get(request.group_id)
+    if group is None:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    error = group.check_generation(request.member_id, request.instance_id, request.generation)
+    if error is not ErrorCode.NONE:
+        return error
+    answer = ANSWERS[Request.HEARTBEAT][group.state]
+    renew(context, group, group.members[request.member_id])
+    return answer if isinstance(answer, ErrorCode) else ErrorCode.NONE
 
 
 def expired_member(group: Group, member_id: str) -> Member | None:
-    """The member to remove when the deadline of a session has come; None if it is gone or alive.
-
-    A member is alive while a request of its own waits for the group; but a client may have given
-    up its first join without a word.
-    """
+    """The member to remove when the deadline of a session has come; None if it is gone or alive. A
+    member is alive while a request of its own waits for the group; but a client may have given up
+    its first join without a word."""
     member = group.members.get(member_id)
     if member is None or (member.waits and not member.is_new):
         return None

@@ -30,13 +30,9 @@ _Key = tuple[str, str, int]
 
 
 class GroupStore:
-    """Offsets by group, and each group's last record.
-
-    An offset that was sent within a transaction counts from the transaction's commit on, unless a
-    later one was committed meanwhile (GroupMetadataManager.doLoadGroupsAndOffsets).
-    """
-
-    __slots__ = ("_sent", "_sent_count", "groups", "offsets")
+    """Offsets by group, and each group's last record. An offset that was sent within a transaction
+    counts from the transaction's commit on, unless a later one was committed meanwhile
+    (GroupMetadataManager.doLoadGroupsAndOffsets)."""
 
     def __init__(self) -> None:
         self.groups: dict[str, GroupValue] = {}
@@ -100,7 +96,6 @@ class GroupStore:
                 del self.offsets[record.group_id]
 
     def awaits(self, group_id: str) -> bool:
-        """Whether an open transaction has an offset of the group."""
         return any(group == group_id for sent in self._sent.values() for group, _, _ in sent)
 
     def group_ids(self) -> set[str]:

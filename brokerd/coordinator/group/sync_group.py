@@ -3,10 +3,9 @@
 from functools import partial
 
 from brokerd.coordinator.group import rebalance, sessions
-from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group import Group, Member
-from brokerd.coordinator.group.member_checks import check_generation
 from brokerd.coordinator.group.messages import SyncReply, SyncRequest, Ticket
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.coordinator.group.transitions import ANSWERS, Action, Event, GroupState, Request
@@ -24,7 +23,7 @@ def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorC
     group = context.state.groups.get(request.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    error = check_generation(group, request.member_id, request.instance_id, request.generation)
+    error = group.check_generation(request.member_id, request.instance_id, request.generation)
     if error is not ErrorCode.NONE:
         return error
     if request.protocol_type not in (None, group.protocol_type):
@@ -56,7 +55,7 @@ def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorC
 def _synced(context: EventContext, group: Group, member: Member) -> None:
     group.unsynced.discard(member.member_id)
     if not group.unsynced:
-        context.state.deadlines.cancel(Deadline(Timer.SYNC, group.group_id))
+        context.cancel_deadline(Timer.SYNC, group)
 
 
 def _assigned(
@@ -66,7 +65,6 @@ def _assigned(
     context: EventContext,
     error: ErrorCode,
 ) -> None:
-    """The record with the assignments was appended, or failed."""
     overtaken = group.state is not GroupState.COMPLETING_REBALANCE or group.generation != generation
     if overtaken:
         return

@@ -33,8 +33,6 @@ class GroupState(Enum):
 
 
 class Event(Enum):
-    """What moves a group from one state to another."""
-
     REBALANCE = auto()
     JOINED = auto()
     EMPTIED = auto()

@@ -8,8 +8,6 @@ of 2^63. An id is therefore never given out twice.
 class ProducerIds:
     """The ids left of this broker's block. Pure: the caller claims blocks."""
 
-    __slots__ = ("_last", "_next")
-
     def __init__(self) -> None:
         self._next = 0
         self._last = -1

@@ -29,8 +29,7 @@ _TIMES: Final = struct.Struct(">qq")
 
 @dataclass(frozen=True, slots=True)
 class TransactionValue:
-    """One state of a transactional id; `partitions` by topic, in the order written, None where it
-    has none yet."""
+    """One state of a transactional id; `partitions` is None where it has none yet."""
 
     producer_id: int
     producer_epoch: int

@@ -8,18 +8,15 @@ from brokerd.log.unified_log import UnifiedLog
 
 
 def closed_segments(log: UnifiedLog) -> list[Segment]:
-    """All segments but the active one."""
     return list(log.local.segments)[:-1]
 
 
 def end_of(log: UnifiedLog, segment: Segment) -> int:
-    """The offset after the last one of a segment."""
     return log.local.segments.end_after(segment.base_offset, log.log_end_offset)
 
 
 def aborted_across(log: UnifiedLog, offset: int) -> list[AbortedTxn]:
-    """The aborted transactions that began before a segment's end and ended after it. Raises
-    OSError, KafkaError."""
+    """Aborted transactions that begin before an offset and end after it."""
     log.local.mend_aborted(log.log_start_offset)  # the cleaner reads the files of all segments
     return log.local.segments.aborted_across(offset)
 

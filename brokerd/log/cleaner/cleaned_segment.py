@@ -76,7 +76,6 @@ class CleanedSegment(NewlyIndexed):
                 sync_path(self._paths[suffix])
 
     def discard(self) -> None:
-        """Remove the files."""
         for path in self._paths.values():
             try:
                 os.unlink(path)

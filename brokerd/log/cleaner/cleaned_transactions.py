@@ -13,10 +13,8 @@ from brokerd.log.indexes.txn_index import AbortedTxn
 
 
 class Transactions:
-    """Fed with all batches of a range in order. `kept` collects the entries to be kept.
-
-    `aborted` may know more than the range: transactions that ended before it or end behind it.
-    """
+    """Fed with all batches of a range in order. `kept` collects the entries to be kept. `aborted`
+    may know more than the range: transactions that ended before it or end behind it."""
 
     def __init__(self, aborted: Iterable[AbortedTxn]) -> None:
         self._coming = [(each.first_offset, each) for each in aborted]

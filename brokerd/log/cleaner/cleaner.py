@@ -7,8 +7,8 @@ swaps the files in, or says false, and the round ends.
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
 from typing import Final
 
 import numpy as np
@@ -20,22 +20,16 @@ from brokerd.log.cleaner.cleaned_transactions import Transactions
 from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
 from brokerd.log.cleaner.record_filter import BatchRules, Rules, filter_batches
 from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
-from brokerd.log.cleaner.throttle import Throttle
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
-from brokerd.log.context import is_transient_error
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
-DAMAGED_NAMED_MAX: Final = 10
 SEGMENT_BYTES_MAX: Final = 2**31 - 1
+PAUSE_MIN_S: Final = 0.05
 
 Report = Callable[[GroupDone], bool]
 StillWanted = Callable[[], bool]
-
-
-class CleaningError(Exception):
-    """A log cannot be cleaned; the message says where and why."""
 
 
 class GivenUpError(Exception):
@@ -47,7 +41,7 @@ def clean(
 ) -> RoundDone:
     """Does a round. Never raises: `failed` of the result says what went wrong; empty with offset
     -1, the round was cancelled."""
-    end_offset, failed, is_transient = -1, "", False
+    end_offset, failed = -1, ""
     cleaning = None
     try:
         cleaning = _Cleaning(job, report, seed, still_wanted)
@@ -56,42 +50,37 @@ def clean(
         pass
     except Exception as error:  # whatever it is, one log must not cost the others their worker
         failed = str(error) or type(error).__name__
-        is_transient = is_transient_error(error)
     if cleaning is None:
-        return RoundDone(failed=failed, is_transient=is_transient)
+        return RoundDone(failed=failed)
     return RoundDone(
         end_offset=end_offset,
         failed=failed,
-        is_transient=is_transient,
         read_bytes=cleaning.read_bytes,
         written_bytes=cleaning.written_bytes,
         records_before=cleaning.records_before,
         records_after=cleaning.records_after,
-        map_used=cleaning.map_used,
-        damaged_batches=len(cleaning.damaged),
-        damaged=list(cleaning.damaged.items())[:DAMAGED_NAMED_MAX],
+        map_used=cleaning.map.used,
     )
 
 
 class _Cleaning:
-    """The state of one round."""
-
     def __init__(self, job: Job, report: Report, seed: bytes, still_wanted: StillWanted) -> None:
         self._job = job
         self._report = report
         self._still_wanted = still_wanted
         self._throttle = Throttle(job.limits.bytes_per_second)
-        self._map = OffsetMap(job.limits.map_bytes, job.limits.load_factor)
+        self.map = OffsetMap(job.limits.map_bytes, job.limits.load_factor)
         self._hash = KeyHash(seed)
         self._producers = {each[0]: (each[1], each[2]) for each in job.producers}
         self.read_bytes = self.written_bytes = self.records_before = self.records_after = 0
-        self.damaged: dict[int, str] = {}
 
     def run(self) -> int:
         """Cleans; returns the offset up to which the log is clean now."""
         files = [self._files_of(*segment) for segment in self._job.segments]
         aborted = self._aborted(files)
-        latest = self._fill_map([each for each in files if each.next_offset > self._start], aborted)
+        latest = self._fill_map(
+            [each for each in files if each.next_offset > self._job.dirty_start], aborted
+        )
         rules = Rules(latest, self._job.now_ms, self._job.delete_retention_ms)
         transactions = Transactions(aborted)
         for group in plan.groups(
@@ -101,15 +90,6 @@ class _Cleaning:
         ):
             self._clean_group(group, rules, transactions)
         return latest + 1
-
-    @property
-    def map_used(self) -> float:
-        """How full the offset map is, 0 to 1."""
-        return self._map.used
-
-    @property
-    def _start(self) -> int:
-        return self._job.dirty_start
 
     def _path(self, base_offset: int, suffix: str) -> str:
         return names.segment_file(self._job.directory, base_offset, suffix)
@@ -132,7 +112,7 @@ class _Cleaning:
     def _fill_map(self, files: Sequence[plan.SegmentFiles], aborted: list[AbortedTxn]) -> int:
         """Returns the last offset that the map knows of."""
         transactions = Transactions(aborted)
-        latest = self._start - 1
+        latest = self._job.dirty_start - 1
         for each in files:
             for batches, table in tables(self._batches(each)):
                 wanted = [
@@ -147,19 +127,18 @@ class _Cleaning:
         return latest
 
     def _put(self, table: RecordTable, wanted: list[bool]) -> int:
-        """Puts the keys of a table; returns the last offset put if there was not enough room, else
-        -1."""
+        """Puts the keys of a table; returns the last offset put if there was no more room."""
         chosen = np.array(wanted, np.bool_)[table.batch_of] & (table.key_lengths >= 0)
-        rows = np.flatnonzero(chosen & (table.offsets >= self._start))
+        rows = np.flatnonzero(chosen & (table.offsets >= self._job.dirty_start))
         first, second = self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
         offsets = table.offsets[rows]
         at = 0
         while at < len(rows):
-            room = self._map.room
+            room = self.map.room
             if room == 0:
                 return int(offsets[at]) - 1
             until = at + room
-            self._map.put(first[at:until], second[at:until], offsets[at:until])
+            self.map.put(first[at:until], second[at:until], offsets[at:until])
             at = until
         return -1
 
@@ -179,9 +158,7 @@ class _Cleaning:
             for each in group:
                 for batches, table in tables(self._batches(each)):
                     kept = self._kept(batches, table, rules, transactions)
-                    # what headers say of damaged batches would be no count
-                    walked = np.bincount(table.batch_of, minlength=len(batches)).tolist()
-                    is_changed |= self._write(output, batches, kept, walked)
+                    is_changed |= self._write(output, batches, kept)
             aborted, transactions.kept = transactions.kept, []
             output.finish(aborted, modified_ns)
             self._check_wanted()
@@ -207,7 +184,7 @@ class _Cleaning:
         rows: Ints = np.flatnonzero(
             (table.key_lengths >= 0) & (table.offsets <= rules.latest_offset)
         )
-        last_offsets[rows] = self._map.get(
+        last_offsets[rows] = self.map.get(
             *self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
         )
         special = BatchRules(
@@ -215,8 +192,6 @@ class _Cleaning:
             [self._is_last_of_producer(batch.header) for batch in batches],
         )
         self.records_before += len(table.offsets)
-        for number, reason in table.damaged.items():
-            self.damaged[batches[number].header.base_offset] = reason
         return filter_batches(batches, table, last_offsets, rules, special)
 
     def _is_last_of_producer(self, header: BatchHeader) -> bool:
@@ -233,16 +208,14 @@ class _Cleaning:
         output: CleanedSegment,
         batches: list[StoredBatch],
         kept: list[Buffer | None],
-        walked: list[int],
     ) -> bool:
-        """Writes the records that are kept; returns whether they differ from what was read.
-        `walked` is the number of records of each batch."""
+        """Writes the records that are kept; returns whether they differ from what was read."""
         is_changed = False
         rows: list[tuple[BatchHeader, Buffer]] = []
-        for (header, view), data, count in zip(batches, kept, walked, strict=True):
+        for (header, view), data in zip(batches, kept, strict=True):
             if data is view:
                 rows.append((header, view))
-                self.records_after += count
+                self.records_after += header.count
                 continue
             is_changed = True
             if data is not None:
@@ -251,7 +224,7 @@ class _Cleaning:
                 self.records_after += changed.count
         before = output.size_bytes
         if before + sum(len(data) for _, data in rows) > SEGMENT_BYTES_MAX:
-            raise CleaningError("what stays of a segment does not fit a segment any more")
+            raise ValueError("what stays of a segment does not fit a segment any more")
         output.write(rows)
         self.written_bytes += output.size_bytes - before
         self._throttle.took(output.size_bytes - before)
@@ -267,11 +240,16 @@ class _Cleaning:
         """All batches of a segment, which must be whole, in order and nothing else."""
         path = self._path(segment.base_offset, names.LOG)
         next_offset = segment.base_offset
-        with closing(_OpenFile(path)) as file:
+        end = segment.size_bytes
+        with open(path, "rb", buffering=0) as file:
+
+            def read(position: int, size: int) -> memoryview:
+                return memoryview(os.pread(file.fileno(), min(size, end - position), position))
+
             position = 0
             while position < segment.size_bytes:
                 self._check_wanted()
-                chunk = file.read(position, self._job.limits.io_buffer_bytes, segment.size_bytes)
+                chunk = read(position, self._job.limits.io_buffer_bytes)
                 at = 0
                 while at + HEADER_BYTES <= len(chunk):
                     header = read_header(chunk, at)
@@ -286,30 +264,40 @@ class _Cleaning:
                     if at + size > len(chunk):
                         if at:
                             break
-                        chunk = file.read(position, size, segment.size_bytes)
+                        chunk = read(position, size)
                         if len(chunk) < size:
                             break
                     yield StoredBatch(header, chunk[at : at + size])
                     next_offset = header.last_offset + 1
                     at += size
                 if not at:
-                    raise CleaningError(f"{path}: no whole batch begins at byte {position}")
+                    raise ValueError(f"{path}: no whole batch begins at byte {position}")
                 self.read_bytes += at
                 self._throttle.took(at)
                 position += at
 
 
-class _OpenFile:
-    """A data file that is read in pieces; each stays in memory as long as it is referred to."""
+class Throttle:
+    """Sleeps when reads and writes are ahead of log.cleaner.io.max.bytes.per.second, in pauses that
+    are not too short."""
 
-    def __init__(self, path: str) -> None:
-        self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    def __init__(
+        self,
+        bytes_per_second: float,
+        now_s: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._rate = bytes_per_second
+        self._now_s = now_s
+        self._sleep = sleep
+        self._free_at_s = 0.0
 
-    def read(self, position: int, size: int, end: int) -> memoryview:
-        return memoryview(os.pread(self._fd, min(size, end - position), position))
-
-    def close(self) -> None:
-        os.close(self._fd)
+    def took(self, size_bytes: int) -> None:
+        now_s = self._now_s()
+        self._free_at_s = max(self._free_at_s, now_s) + size_bytes / self._rate
+        pause_s = self._free_at_s - now_s
+        if pause_s >= PAUSE_MIN_S:
+            self._sleep(pause_s)
 
 
 def _size_of(path: str) -> int:

@@ -6,7 +6,6 @@ that uses the log decides here whether they are still valid (the log may have be
 lost segments meanwhile), renames them and writes the checkpoint.
 
 A log whose cleaning failed is uncleanable until it is cut or created anew, or the broker restarts.
-After a transient error, such as a lack of memory, it is first tried again some times.
 """
 
 import logging
@@ -18,9 +17,7 @@ from typing import Final, Protocol
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints
 from brokerd.log.cleaner import cleanable_offsets, plan, replace_segments
-from brokerd.log.cleaner.metrics import CleanerMetrics
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
-from brokerd.log.context import is_transient_error
 from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
@@ -29,13 +26,26 @@ logger = logging.getLogger(__name__)
 
 LOOK_SLICE: Final = 200
 DEATHS_MAX: Final = 2
-TRANSIENT_FAILURES_MAX: Final = 20
-"""How often in a row the lack of something that may come back keeps a log from being cleaned."""
+
+
+@dataclass(slots=True)
+class CleanerMetrics:
+    """What was done since the start; of the last check, when it began and how dirty the dirtiest
+    log was; of the last round, how long it took, how full its map was, how late it came."""
+
+    rounds: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+    worker_deaths: int = 0
+    looked_ms: int = 0
+    dirtiest: float = 0.0
+    round_ms: int = 0
+    round_kept: float = 0.0
+    round_map_used: float = 0.0
+    round_late_ms: int = 0
 
 
 class Listener(Protocol):
-    """Is called with the results of a job."""
-
     def group_done(self, group: GroupDone) -> bool: ...
 
     def round_done(self, done: RoundDone) -> None: ...
@@ -64,7 +74,6 @@ class _Known:
     truncations: int
     is_busy: bool = False
     deaths: int = 0
-    transient_failures: int = 0
     uncleanable_because: str = ""
     held_at: int = -1
 
@@ -95,7 +104,6 @@ class LogCleanerManager:
 
     @property
     def uncleanable(self) -> dict[TopicPartition, str]:
-        """The uncleanable logs, with the reason."""
         return {
             key: known.uncleanable_because
             for key, known in self._known.items()
@@ -104,8 +112,7 @@ class LogCleanerManager:
 
     @property
     def held(self) -> dict[TopicPartition, int]:
-        """The logs that an open transaction keeps from being cleaned further, with its first
-        offset."""
+        """The logs that an open transaction keeps from being cleaned, with its first offset."""
         return {
             key: known.held_at
             for key, known in self._known.items()
@@ -134,14 +141,12 @@ class LogCleanerManager:
 
     @property
     def busy(self) -> int:
-        """How many logs are being cleaned."""
         return sum(known.is_busy for known in self._known.values())
 
     # -- choosing ----------------------------------------------------------------------------------
 
     def tick(self, now_ms: int) -> bool:
-        """Checks some logs; after the last one, has the dirtiest cleaned. Returns whether there are
-        more to check now."""
+        """Checks some logs, or has the dirtiest cleaned. Returns whether there are more."""
         if self._look is None:
             if now_ms < self._due_ms or not self.workers.free:
                 return False
@@ -178,7 +183,7 @@ class LogCleanerManager:
         try:
             dirty = cleanable_offsets.dirty_part(log, known.checkpoint, log.high_watermark, now_ms)
         except (OSError, KafkaError) as error:
-            self.failed(known, str(error), is_transient=is_transient_error(error))
+            self.failed(known, str(error))
             return
         self._dirtiest = max(self._dirtiest, dirty.ratio)
         if plan.is_cleanable(dirty, log.config):
@@ -231,7 +236,7 @@ class LogCleanerManager:
             self.metrics.round_late_ms = dirty.late_ms
             job = self._job(log, dirty, now_ms)
         except (OSError, KafkaError) as error:
-            self.failed(known, str(error), is_transient=is_transient_error(error))
+            self.failed(known, str(error))
             return False
         known.is_busy = True
         self.workers.run(job, _Round(self, known, job))
@@ -272,25 +277,17 @@ class LogCleanerManager:
         )
 
     def finished(self, known: _Known, done: RoundDone, began_ms: int) -> None:
-        """Notes the result of a round."""
         log = known.log
         self.metrics.round_ms = self.now_ms() - began_ms
         self.metrics.round_kept = done.written_bytes / done.read_bytes if done.read_bytes else 0.0
         self.metrics.round_map_used = done.map_used
         self.metrics.read_bytes += done.read_bytes
         self.metrics.written_bytes += done.written_bytes
-        self.metrics.damaged_batches += done.damaged_batches
-        if done.damaged_batches:
-            logger.warning(
-                "%s-%d has %d batches that do not hold together and stay as they are: %s",
-                log.topic, log.partition, done.damaged_batches,
-                "; ".join(f"at offset {offset}: {reason}" for offset, reason in done.damaged),
-            )  # fmt: skip
         if done.end_offset < 0 or not self.is_unchanged(known):
             return
         self.metrics.rounds += 1
         known.checkpoint = done.end_offset
-        known.deaths = known.transient_failures = 0
+        known.deaths = 0
         logger.info(
             "cleaned %s-%d up to offset %d: %d of %d records stay, %d of %d bytes",
             log.topic, log.partition, done.end_offset, done.records_after, done.records_before,
@@ -299,7 +296,6 @@ class LogCleanerManager:
         self.checkpoint()
 
     def checkpoint(self) -> None:
-        """Checkpoints up to where each log is clean."""
         offsets = {
             key: known.checkpoint
             for key, known in (self._stored | self._known).items()
@@ -307,21 +303,10 @@ class LogCleanerManager:
         }
         self.logs.write_offsets(checkpoints.CLEANER, offsets)
 
-    def failed(self, known: _Known, reason: str, *, is_transient: bool = False) -> None:
-        """A log could not be cleaned. If it has changed this means nothing; else it is uncleanable,
-        after a transient error only if it fails again."""
+    def failed(self, known: _Known, reason: str) -> None:
+        """A log could not be cleaned: it is uncleanable, unless it has changed meanwhile."""
         if not self.is_unchanged(known):
             return
-        known.transient_failures = known.transient_failures + 1 if is_transient else 0
-        if not is_transient or known.transient_failures >= TRANSIENT_FAILURES_MAX:
-            self._mark_uncleanable(known, reason)
-        elif known.transient_failures == 1:
-            logger.warning(
-                "%s-%d cannot be compacted now, which is tried again: %s",
-                known.log.topic, known.log.partition, reason,
-            )  # fmt: skip
-
-    def _mark_uncleanable(self, known: _Known, reason: str) -> None:
         known.uncleanable_because = reason
         log = known.log
         logger.error(
@@ -331,8 +316,6 @@ class LogCleanerManager:
 
 
 class _Round:
-    """One job under way."""
-
     def __init__(self, cleaner: LogCleanerManager, known: _Known, job: Job) -> None:
         self._cleaner = cleaner
         self._known = known
@@ -349,10 +332,7 @@ class _Round:
                 log, group.bases, self._job.name, group.size_bytes, self._cleaner.now_ms()
             )
         except (OSError, KafkaError) as error:
-            self._cleaner.failed(
-                self._known, f"its segments could not be replaced: {error}",
-                is_transient=is_transient_error(error),
-            )  # fmt: skip
+            self._cleaner.failed(self._known, f"its segments could not be replaced: {error}")
             return False
         return True
 
@@ -368,7 +348,7 @@ class _Round:
         self._known.is_busy = False
         self._cleaner.finished(self._known, done, self._job.now_ms)
         if done.failed and not self._has_lost_segments():
-            self._cleaner.failed(self._known, done.failed, is_transient=done.is_transient)
+            self._cleaner.failed(self._known, done.failed)
 
     def _has_lost_segments(self) -> bool:
         """Whether retention deleted segments while the worker read them."""

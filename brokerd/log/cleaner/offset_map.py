@@ -80,8 +80,6 @@ class KeyHash:
 class OffsetMap:
     """See the module. Offsets must be put in rising order: of equal keys the last one counts."""
 
-    __slots__ = ("_first", "_held", "_second", "_size", "_slots", "capacity")
-
     def __init__(self, memory_bytes: int, load_factor: float) -> None:
         """Raises ValueError where the memory is too little for a single key."""
         slots = memory_bytes // SLOT_BYTES
@@ -100,7 +98,6 @@ class OffsetMap:
 
     @property
     def used(self) -> float:
-        """The share of the slots that hold a key."""
         return self._size / self._slots
 
     @property

@@ -54,11 +54,9 @@ def dirty_part(
     stable_offset: int,
     now_ms: int,
 ) -> Dirty:
-    """What is dirty of a log with these closed segments, all of them, oldest first.
-
-    `checkpoint` is where the last cleaning ended; what it says of offsets that are not in the log
-    is void, and the log dirty from its start on. Nothing at or above `stable_offset` is cleaned.
-    """
+    """What is dirty of a log with these closed segments, all of them, oldest first. `checkpoint` is
+    where the last cleaning ended; what it says of offsets that are not in the log is void, and the
+    log dirty from its start on. Nothing at or above `stable_offset` is cleaned."""
     if not closed:
         return Dirty(checkpoint, checkpoint, 0, 0, 0)
     start = checkpoint
@@ -95,8 +93,6 @@ def is_cleanable(dirty: Dirty, config: LogConfig) -> bool:
 
 
 class SegmentFiles(NamedTuple):
-    """A segment to be cleaned, with the sizes of its files."""
-
     base_offset: int
     next_offset: int
     size_bytes: int

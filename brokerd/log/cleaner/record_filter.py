@@ -6,8 +6,6 @@ a key is removed. A batch keeps its offsets, its producer's sequence numbers, it
 its codec; kept records are copied unchanged. The first time a batch with a tombstone (or a marker
 that may be removed) is cleaned, its delete horizon is set: attribute bit 6 means that the base
 timestamp is the horizon, and the timestamps count from it.
-
-A damaged batch is kept unchanged.
 """
 
 from collections.abc import Sequence
@@ -41,8 +39,7 @@ class Rules(NamedTuple):
 
 
 class BatchRules(NamedTuple):
-    """Of each batch: whether its transaction allows its removal; whether it is its producer's
-    last."""
+    """Whether a batch's transaction allows its removal; whether it is its producer's last."""
 
     may_discard: Sequence[bool]
     last_of_producer: Sequence[bool]
@@ -71,9 +68,7 @@ def filter_batches(
     for number, batch in enumerate(batches):
         header = batch.header
         first, end = table.rows[number]
-        if number in table.damaged:
-            out.append(batch.view)
-        elif not counts[number]:
+        if not counts[number]:
             stays = header.producer_id >= 0 and special.last_of_producer[number]
             out.append(_empty(batch) if stays else None)
         else:
@@ -96,7 +91,6 @@ def _kept(
     rules: Rules,
     special: BatchRules,
 ) -> Bools:
-    """Which records stay."""
     keeps_tombstones = np.empty(len(batches), np.bool_)
     keeps_all = np.zeros(len(batches), np.bool_)
     keeps_none = np.zeros(len(batches), np.bool_)

@@ -1,13 +1,11 @@
 """The records of many batches at once, as columns: where each lies, its offset, key and value.
 
 Only the first varint of a record (its length) is read one by one, for that is how the next one is
-found; all other fields are read for all records together. A damaged batch (a
-wrong CRC, a payload that cannot be decompressed, records that are not where they should be) has no
-records here: it is in `damaged`, with the reason.
+found; all other fields are read for all records together.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,23 +25,18 @@ Bools = npt.NDArray[np.bool_]
 
 
 class StoredBatch(NamedTuple):
-    """One whole batch as it lies on disk."""
-
     header: BatchHeader
     view: memoryview
 
 
 class RecordTable(NamedTuple):
-    """Columns over all records of sound batches, in order.
-
-    `rows[n]` is (first, end) of the rows of batch n; `starts` and `ends` say where a record lies in
-    `data`, its length varint included, `bodies` where it begins behind that varint and `rests` what
-    follows its timestamp. A key length of -1 is a null key.
-    """
+    """Columns over all records, in order. `rows[n]` is (first, end) of the rows of batch n;
+    `starts` and `ends` say where a record lies in `data`, its length varint included, `bodies`
+    where it begins behind that varint and `rests` what follows its timestamp. A key length of -1 is
+    a null key."""
 
     data: bytearray
     rows: list[tuple[int, int]]
-    damaged: dict[int, str]
     batch_of: Ints
     starts: Ints
     bodies: Ints
@@ -61,59 +54,57 @@ class RecordTable(NamedTuple):
 
 
 def tables(batches: Iterable[StoredBatch]) -> Iterator[tuple[list[StoredBatch], RecordTable]]:
-    """Batches with the table of their records, so many at a time as memory allows."""
+    """Batches with the table of their records, in pieces. KafkaError for a damaged one."""
     some: list[StoredBatch] = []
     payloads: list[memoryview] = []
-    damaged: dict[int, str] = {}
     size = 0
     for batch in batches:
-        try:
-            payloads.append(_payload(batch))
-        except KafkaError as error:
-            damaged[len(some)] = str(error)
-            payloads.append(memoryview(b""))
+        payloads.append(_payload(batch))
         some.append(batch)
         size += len(payloads[-1])
         if size > TABLE_BYTES_MAX:
-            yield some, _table(some, payloads, damaged)
-            some, payloads, damaged, size = [], [], {}, 0
+            yield some, _table(some, payloads)
+            some, payloads, size = [], [], 0
     if some:
-        yield some, _table(some, payloads, damaged)
+        yield some, _table(some, payloads)
 
 
-def _table(
-    batches: Sequence[StoredBatch], payloads: Sequence[memoryview], damaged: dict[int, str]
-) -> RecordTable:
+def _table(batches: Sequence[StoredBatch], payloads: Sequence[memoryview]) -> RecordTable:
     data = bytearray().join((*payloads, bytes(PADDING_BYTES)))
     starts: list[int] = []
     edges: list[int] = []
     rows: list[tuple[int, int]] = []
     position = 0
-    for number, (batch, payload) in enumerate(zip(batches, payloads, strict=True)):
+    for batch, payload in zip(batches, payloads, strict=True):
         first = len(starts)
         end = position + len(payload)
-        if number not in damaged and not _walk(data, position, end, batch.header.count, starts):
-            damaged[number] = "its records are not where their lengths say"
-            del starts[first:]
+        if not _walk(data, position, end, batch.header.count, starts):
+            raise _damaged(batch, "its records are not where their lengths say")
         rows.append((first, len(starts)))
         edges.append(end)
         position = end
-    return _columns(data, batches, rows, damaged, np.array(starts, np.int64), edges)
+    return _columns(data, batches, rows, np.array(starts, np.int64), edges)
 
 
 def _payload(batch: StoredBatch) -> memoryview:
     header, view = batch
     if not crc_matches(header, view):
-        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "it does not match its CRC")
-    return decompress(header.codec, view[HEADER_BYTES : header.size_bytes])
+        raise _damaged(batch, "it does not match its CRC")
+    try:
+        return decompress(header.codec, view[HEADER_BYTES : header.size_bytes])
+    except KafkaError as error:
+        raise _damaged(batch, error.message) from None
+
+
+def _damaged(batch: StoredBatch, reason: str) -> KafkaError:
+    message = f"the batch at offset {batch.header.base_offset} is damaged: {reason}"
+    return KafkaError(ErrorCode.CORRUPT_MESSAGE, message)
 
 
 def _walk(data: bytearray, position: int, end: int, count: int, starts: list[int]) -> bool:
-    """Find where records begin in [position, end); whether they are `count` and fill it.
-
-    Where two neighbours are of one length, so are often many more: records whose lengths are the
-    same bytes at the same distance are taken in one step.
-    """
+    """Find where records begin in [position, end); whether they are `count` and fill it. Where two
+    neighbours are of one length, so are often many more: records whose lengths are the same bytes
+    at the same distance are taken in one step."""
     append = starts.append
     expected = len(starts) + count
     before = 0
@@ -157,7 +148,6 @@ def _columns(
     data: bytearray,
     batches: Sequence[StoredBatch],
     rows: list[tuple[int, int]],
-    damaged: dict[int, str],
     start: Ints,
     edges: list[int],
 ) -> RecordTable:
@@ -184,28 +174,15 @@ def _columns(
     sound &= (rest < end) & (at < end) & (key_end < end) & (value_end < end)
     if len(body):
         sound &= delta <= lasts[batch_of]
-    table = RecordTable(
-        data, rows, damaged, batch_of, start, body, rest, end,
+    if not sound.all():
+        first_damaged = batches[int(batch_of[~sound][0])]
+        raise _damaged(first_damaged, "a field of a record does not fit it")
+    return RecordTable(
+        data, rows, batch_of, start, body, rest, end,
         timestamp + times[batch_of] if len(body) else timestamp,
         delta + bases[batch_of] if len(body) else delta,
         key_start, key_length, value_length >= 0,
     )  # fmt: skip
-    return table if sound.all() else _without(table, np.unique(batch_of[~sound]))
-
-
-def _without(table: RecordTable, lying: Ints) -> RecordTable:
-    """The table without the records of batches whose fields do not fit them."""
-    for number in lying.tolist():
-        table.damaged[number] = "a field of a record does not fit it"
-    kept = ~np.isin(table.batch_of, lying)
-    counts = np.bincount(table.batch_of[kept], minlength=len(table.rows)).tolist()
-    rows = []
-    first = 0
-    for count in counts:
-        rows.append((first, first + count))
-        first += count
-    columns: list[Any] = [column[kept] for column in table[3:]]
-    return RecordTable(table.data, rows, table.damaged, *columns)
 
 
 def read_varints(data: Bytes, at: Ints) -> tuple[Ints, Ints]:

@@ -8,14 +8,13 @@ the next start finishes or undoes this (`loader.tidy`).
 """
 
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import names
 from brokerd.log.context import raises_storage_error
-from brokerd.log.io.files import sync_path
+from brokerd.log.io.disk_jobs import SyncJob
 from brokerd.log.segments.segment import Segment
 from brokerd.log.unified_log import UnifiedLog
 
@@ -37,17 +36,21 @@ def replace(log: UnifiedLog, bases: Sequence[int], job: str, size_bytes: int, no
     )
     segment.index_interval_bytes = log.config.index_interval_bytes
     local.segments.replace(old, segment)
-    remove = partial(local.remove_later, deleted, now_ms)
-    local.context.submit(SwapSyncJob(log.directory, remove, local.failed))
+
+    def synced(error: OSError | None) -> None:
+        if error is None:
+            local.remove_later(deleted, now_ms)
+        else:
+            local.failed(error)
+
+    local.context.submit(SyncJob(log.directory, synced))
     log.event("compaction", segments=list(bases), size_bytes=size_bytes)
 
 
 def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
-    """Rename in what a job made of `old`; returns the `.deleted` paths.
-
-    Raises OSError, and KafkaError, before anything is touched, where the cleaned data are not there
-    with the size that they should have. Segments in memory are the caller's to replace.
-    """
+    """Rename in what a job made of `old`; returns the `.deleted` paths. Raises OSError, and
+    KafkaError, before anything is touched, where the cleaned data are not there with the size that
+    they should have. Segments in memory are the caller's to replace."""
     first = old[0]
     _require(_cleaned(first, names.LOG, job), size_bytes)
     for suffix in _INDEXES:
@@ -73,39 +76,7 @@ def _put_in_place(old: Sequence[Segment]) -> list[str]:
     return deleted
 
 
-class SwapSyncJob:
-    """Step 4. `done` is called in the thread that uses the logs, or `failed` with the error."""
-
-    __slots__ = ("_directory", "_done", "_error", "_failed")
-
-    def __init__(
-        self,
-        directory: str,
-        done: Callable[[], object],
-        failed: Callable[[OSError], object],
-    ) -> None:
-        self._directory = directory
-        self._done = done
-        self._failed = failed
-        self._error: OSError | None = None
-
-    def run(self) -> None:
-        try:
-            sync_path(self._directory)
-        except FileNotFoundError:  # the log was deleted meanwhile
-            return
-        except OSError as error:
-            self._error = error
-
-    def finish(self) -> None:
-        if self._error is None:
-            self._done()
-        else:
-            self._failed(self._error)
-
-
 def discard(directory: str, base_offset: int, job: str) -> None:
-    """Removes the files of a job that was cancelled."""
     for suffix in _FILES:
         try:
             os.unlink(names.cleaned_file(directory, base_offset, suffix, job))

@@ -15,7 +15,6 @@ _NICENESS = 10  # behind the broker where both want the same core
 
 
 def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
-    """Do jobs until there are no more."""
     # Loading these takes 0.3 s of a core, which is to be behind the broker, too: see main.
     from brokerd.log.cleaner.cleaner import clean
     from brokerd.log.cleaner.offset_map import SEED_BYTES

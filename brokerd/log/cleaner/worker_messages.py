@@ -65,20 +65,16 @@ class GroupDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundDone:
-    """The round is over: cleaned up to `end_offset`, or `failed` has the error and `is_transient`
-    says whether it may pass. `damaged` names some damaged batches, by offset. `map_used` is the
+    """The round is over: cleaned up to `end_offset`, or `failed` has the error. `map_used` is the
     share of the map's memory that the keys took."""
 
     end_offset: int = -1
     failed: str = ""
-    is_transient: bool = False
     read_bytes: int = 0
     written_bytes: int = 0
     records_before: int = 0
     records_after: int = 0
     map_used: float = 0.0
-    damaged_batches: int = 0
-    damaged: list[tuple[int, str]] = field(default_factory=list)
 
     def encode(self) -> bytes:
         return _line({"kind": "round", **asdict(self)})

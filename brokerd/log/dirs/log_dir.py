@@ -50,10 +50,7 @@ class LogDirFailedError(LogDirError):
 
 
 class LogDir:
-    """A locked log directory; `partitions` is the number of its logs, `checkpoints` has its files
-    by name."""
-
-    __slots__ = ("_lock_fd", "checkpoints", "partitions", "path", "was_clean")
+    """A locked log directory with the number of its logs, and its checkpoints by name."""
 
     def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
         """Locks the directory (created if missing) and checks its owner. Raises LogDirFailedError;
@@ -100,8 +97,7 @@ class LogDir:
         return _read_properties(Path(self.path, META_PROPERTIES)).get("cluster.id", "")
 
     def join(self, cluster_id: str) -> None:
-        """Writes the cluster id into the directory. Raises LogDirError if it has another one,
-        OSError if it cannot be written."""
+        """Writes the cluster id. Raises LogDirError if there is another one, OSError."""
         path = Path(self.path, META_PROPERTIES)
         known = self.cluster_id
         if known and known != cluster_id:
@@ -132,11 +128,15 @@ class LogDir:
             raise
 
     def begin_load(self) -> None:
-        """Removes the mark of a clean stop. Raises OSError."""
-        _remove_mark(Path(self.path, CLEAN_SHUTDOWN))
+        """Removes the mark of a clean stop, durably: after a power failure it must not be back.
+        Raises OSError."""
+        try:
+            os.unlink(f"{self.path}/{CLEAN_SHUTDOWN}")
+        except FileNotFoundError:
+            return
+        sync_path(self.path)
 
     def entries(self) -> list[str]:
-        """The names of its subdirectories."""
         return sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir())
 
     def read_checkpoint(self, name: str) -> Mapping[TopicPartition, int]:
@@ -148,7 +148,6 @@ class LogDir:
             return {}
 
     def mark_clean(self, broker_epoch: int) -> None:
-        """Writes the mark of a clean stop. Raises OSError."""
         text = json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":"))
         checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", text)
 
@@ -179,15 +178,6 @@ def _lock(path: str) -> int:
             "stop that one or give this broker another log.dirs"
         ) from None
     return fd
-
-
-def _remove_mark(marker: Path) -> None:
-    """Removes the mark of a clean stop, durably: after a power failure it must not be back."""
-    try:
-        marker.unlink()
-    except FileNotFoundError:
-        return
-    sync_path(str(marker.parent))
 
 
 def _is_clean(marker: Path) -> bool:

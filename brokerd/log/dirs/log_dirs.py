@@ -8,21 +8,17 @@ a new log is created only for a partition that never had a record (LogManager.ge
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.checkpoint_file import CheckpointFile
-from brokerd.log.checkpoint_job import CheckpointJob, Done
-from brokerd.log.context import no_failure
+from brokerd.log.checkpoint_file import CheckpointFile, CheckpointJob, Done
 from brokerd.log.dirs.log_dir import LogDir, LogDirError, LogDirFailedError
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
-
 GONE_MAX: Final = 10_000
-"""So many logs that went are known, so that what is said of them is forgotten together."""
 
 ALL_FAILED: Final = "no directory of log.dirs can be used: mend one and start again"
 
@@ -47,7 +43,8 @@ class LogDirs:
         self.offline: dict[str, str] = {}
         self.lost: dict[TopicPartition, str] = {}
         self.of: dict[TopicPartition, LogDir] = {}
-        self._gone: set[TopicPartition] = set()
+        self._gone: set[TopicPartition] = set()  # logs that went, which checkpoints may name
+        self._are_all_known = True
         self._refuse_twice()
         try:
             for path in paths:
@@ -110,21 +107,20 @@ class LogDirs:
                 return log_dir
         return None
 
-    def by_load(self) -> list[LogDir]:
-        """The online directories, those with the fewest logs first."""
-        return sorted(self.live, key=lambda log_dir: log_dir.partitions)
-
     def put(self, key: TopicPartition, log_dir: LogDir) -> None:
-        """A log is in the directory now."""
         self._gone.discard(key)
         self.of[key] = log_dir
         log_dir.partitions += 1
 
     def remove(self, key: TopicPartition) -> None:
-        """A log was deleted."""
         self.of.pop(key).partitions -= 1
+        self._note_gone(key)
+
+    def _note_gone(self, key: TopicPartition) -> None:
         if len(self._gone) < GONE_MAX:
             self._gone.add(key)
+        else:  # from now on the files are searched for each new log
+            self._are_all_known = False
 
     def may_hold_unseen(self, key: TopicPartition) -> bool:
         """Whether the log of a partition may be in an offline directory."""
@@ -151,49 +147,40 @@ class LogDirs:
 
     def read(self, name: str) -> dict[TopicPartition, int]:
         """The entries that checkpoints of that name have of the logs, each in its own directory."""
-        return {
-            key: offset
-            for log_dir in self.live
-            for key, offset in log_dir.read_checkpoint(name).items()
-            if self.of.get(key) is log_dir
-        }
+        found = {}
+        for log_dir in self.live:
+            offsets = log_dir.read_checkpoint(name)
+            self.note_stale(offsets)
+            found.update({k: offset for k, offset in offsets.items() if self.of.get(k) is log_dir})
+        return found
+
+    def note_stale(self, entries: Iterable[TopicPartition]) -> None:
+        """A checkpoint has these entries: those of logs that are nowhere are stale."""
+        for key in entries:
+            if key not in self.of:
+                self._note_gone(key)
 
     def forget_older(self, key: TopicPartition) -> list[CheckpointFile]:
         """A log is about to be created: clears the entries that checkpoints have of an older log
         with its name. Returns the files to sync, which makes this durable. Raises OSError."""
-        files = [
-            file
-            for log_dir in self.live
-            for file in log_dir.checkpoints.values()
-            if file.may_name(key)
-        ]
+        if self._are_all_known and key not in self._gone:
+            return []
+        files = [file for log_dir in self.live for file in log_dir.checkpoints.values()]
         for file in files:
             file.forget({key, *self._gone})
-        if files:
-            self._gone.clear()
+        self._gone.clear()
         return files
 
     def checkpoint(
-        self,
-        name: str,
-        offsets: Mapping[TopicPartition, int],
-        failed: Callable[[OSError], None] = no_failure,
+        self, name: str, offsets: Mapping[TopicPartition, int], done: Done
     ) -> list[CheckpointJob]:
         """A job for each directory, with the offsets of the logs in it."""
         there: dict[LogDir, dict[TopicPartition, int]] = {log_dir: {} for log_dir in self.live}
         for key, offset in offsets.items():
             if key in self.of:
                 there[self.of[key]][key] = offset
-        return [
-            log_dir.checkpoints[name].job(found, _only_errors(failed))
-            for log_dir, found in there.items()
-        ]
+        return [log_dir.checkpoints[name].job(found, done) for log_dir, found in there.items()]
 
     def unlock(self) -> None:
-        """Unlocks the directories."""
         for log_dir in self.live:
             log_dir.unlock()
-
-
-def _only_errors(failed: Callable[[OSError], None]) -> Done:
-    return lambda error: failed(error) if error is not None else None

@@ -48,10 +48,7 @@ class OffsetIndex:
 
     @classmethod
     def load(cls, path: str, base_offset: int, size_bytes: int) -> "OffsetIndex":
-        """Read a file of a segment with `size_bytes` of data.
-
-        Raises CorruptIndexError, also where the file is missing.
-        """
+        """Reads the file of a segment. Raises CorruptIndexError, also where it is missing."""
         index = cls(path, base_offset)
         entries = array("i")
         try:
@@ -76,12 +73,10 @@ class OffsetIndex:
 
     @property
     def last_position(self) -> int:
-        """Start of the last batch indexed; 0 when there is none."""
         return self._positions[-1] if self._positions else 0
 
     @property
     def memory_bytes(self) -> int:
-        """What the entries take in memory."""
         return ENTRY_BYTES * len(self._offsets)
 
     def append(self, last_offset: int, position_bytes: int) -> None:
@@ -129,7 +124,6 @@ class OffsetIndex:
         os.truncate(self._path, self._written * ENTRY_BYTES)
 
     def flush(self) -> None:
-        """Write what is pending. Raises OSError."""
         if self._written == len(self._offsets):
             return
         write_at(self._path, self._encoded(self._written), self._written * ENTRY_BYTES)
@@ -143,18 +137,15 @@ class OffsetIndex:
         return entries.tobytes()
 
     def replace_file(self) -> None:
-        """Have the file hold just these entries, whatever it held, and soon those that follow.
-        Raises OSError."""
+        """Has the file hold just these entries, and soon those that follow. Raises OSError."""
         self._pending_max = PENDING_MAX
         overwrite(self._path, self._encoded(0))
         self._written = len(self._offsets)
 
 
 def overwrite(path: str, data: bytes) -> None:
-    """Have a file hold just `data`, by as few changes as it takes. Raises OSError.
-
-    Making a file empty that is not costs milliseconds, and recovery does this for every index.
-    """
+    """Have a file hold just `data`, by as few changes as it takes. Raises OSError. Making a file
+    empty that is not costs milliseconds, and recovery does this for every index."""
     try:
         held = read_whole(path)
     except FileNotFoundError:

@@ -10,6 +10,7 @@ Only entries that the file does not have yet are in memory, and the last one: th
 up in the file, which few ever ask for, so that to open one costs the same whatever its size.
 """
 
+import errno
 import os
 import struct
 from array import array
@@ -34,10 +35,8 @@ Entry = tuple[int, int]
 
 
 class TimeIndex:
-    """Timestamps and relative offsets, backed by a file.
-
-    What reads the file raises CorruptIndexError where that is not as long as it was, and OSError.
-    """
+    """Timestamps and relative offsets, backed by a file. What reads the file raises
+    CorruptIndexError where that is not as long as it was, and OSError."""
 
     __slots__ = ("_base_offset", "_last_ms", "_last_offset", "_offsets", "_path", "_pending_max",
                  "_timestamps", "_written")  # fmt: skip
@@ -57,8 +56,7 @@ class TimeIndex:
 
     @classmethod
     def load(cls, path: str, base_offset: int) -> "TimeIndex":
-        """Open a file, of which the ends are read. Raises CorruptIndexError, also where it is
-        missing."""
+        """Opens a file and reads its ends. Raises CorruptIndexError, also where it is missing."""
         index = cls(path, base_offset)
         try:
             index._written, odd_bytes = divmod(os.stat(path).st_size, ENTRY_BYTES)
@@ -90,7 +88,7 @@ class TimeIndex:
     def _entry(self, fd: int, number: int) -> Entry:
         data = os.pread(fd, ENTRY_BYTES, number * ENTRY_BYTES)
         if len(data) < ENTRY_BYTES:
-            raise CorruptIndexError(f"{self._path}: it has become shorter")
+            raise OSError(errno.EIO, "it has become shorter", self._path)
         timestamp_ms, offset = _ENTRY.unpack(data)
         return timestamp_ms, offset
 
@@ -102,7 +100,7 @@ class TimeIndex:
         finally:
             os.close(fd)
         if len(data) < (end - start) * ENTRY_BYTES:
-            raise CorruptIndexError(f"{self._path}: it has become shorter")
+            raise OSError(errno.EIO, "it has become shorter", self._path)
         return list(_ENTRY.iter_unpack(data))
 
     @property
@@ -111,8 +109,7 @@ class TimeIndex:
         return self._last_ms, self._base_offset + self._last_offset
 
     def append(self, timestamp_ms: int, last_offset: int) -> None:
-        """Add a largest timestamp; one that has not risen is passed over. Many at a time reach the
-        file."""
+        """Adds a largest timestamp, if it has risen. Many at a time reach the file."""
         if timestamp_ms <= self._last_ms:
             return
         offset = last_offset - self._base_offset
@@ -162,7 +159,6 @@ class TimeIndex:
         os.truncate(self._path, self._written * ENTRY_BYTES)
 
     def flush(self) -> None:
-        """Write what is pending. Raises OSError."""
         if self._timestamps:
             write_at(self._path, self._encoded(), self._written * ENTRY_BYTES)
             self._written += len(self._timestamps)
@@ -174,8 +170,7 @@ class TimeIndex:
         return b"".join(_ENTRY.pack(timestamp, offset) for timestamp, offset in entries)
 
     def replace_file(self) -> None:
-        """Have the file hold just these entries, of which it has none yet, and soon those that
-        follow. Raises OSError."""
+        """Has the file hold just these entries, and soon those that follow. Raises OSError."""
         self._pending_max = PENDING_MAX
         overwrite(self._path, self._encoded())
         self._written = len(self._timestamps)

@@ -20,8 +20,6 @@ _VERSION: Final = 0
 
 
 class AbortedTxn(NamedTuple):
-    """One aborted transaction, as in the file."""
-
     producer_id: int
     first_offset: int
     last_offset: int
@@ -52,9 +50,7 @@ def read(path: str) -> list[AbortedTxn]:
 
 def write(path: str, entries: list[AbortedTxn], start: int) -> None:
     """Have a file hold these entries, of which those before number `start` are in it already.
-
-    Without entries there is no file. Raises OSError.
-    """
+    Without entries there is no file. Raises OSError."""
     if not entries:
         try:
             os.unlink(path)

@@ -8,7 +8,6 @@ PIECE_BYTES = 1 << 20
 
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:
-    """What is in a file. Raises OSError."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size_bytes = os.fstat(fd).st_size
@@ -27,10 +26,7 @@ def make_empty(path: str) -> None:
 
 def sync_path(path: str) -> None:
     """Make durable what is in a file, or which names there are in a directory: to sync a file says
-    nothing of its own.
-
-    It waits for the disk. Raises OSError.
-    """
+    nothing of its own. It waits for the disk. Raises OSError."""
     fd = os.open(path or ".", os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

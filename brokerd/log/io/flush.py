@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from brokerd.log import names
+from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.io.files import sync_path
 
 if TYPE_CHECKING:
-    from brokerd.log.context import DiskJob
     from brokerd.log.io.open_files import FileRange
     from brokerd.log.local_log import LocalLog
 
@@ -27,7 +27,7 @@ class Flushes:
 
     __slots__ = ("_is_out", "_submit", "_waiting", "_wanted")
 
-    def __init__(self, submit: Callable[["DiskJob"], None]) -> None:
+    def __init__(self, submit: Callable[[DiskJob], None]) -> None:
         self._submit = submit
         self._is_out = False
         self._wanted = 0
@@ -46,7 +46,7 @@ class Flushes:
         self._waiting += done
 
     def _send(self, log: "LocalLog", up_to: int, done: list[Done]) -> None:
-        segments = log.segments_between(log.recovery_point, up_to)
+        segments = log.segments.between(log.recovery_point, up_to)
         part = segments[SEGMENTS_MAX].base_offset if len(segments) > SEGMENTS_MAX else up_to
         ended = partial(self._ended, log, part, [] if part < up_to else done)
         job = FlushJob(log, part, ended)
@@ -66,38 +66,29 @@ class Flushes:
                 self._send(log, wanted, waiting)
                 waiting = []
             except OSError as error:
-                log.flush_failed(error)
+                log.context.failed(error)
         for each in (*done, *waiting):
             each()
 
 
-class FlushJob:
-    """Sync the segments that hold offsets below `up_to`, then move the recovery point there.
-
-    Made where the log is used (index entries are written out, descriptors pinned), `run` in any
-    thread, `finish` where the log is used. If syncing fails the recovery point stays and `error`
-    says why; it stays too if the log was cut meanwhile, for what is below `up_to` then may be
-    other, younger batches.
-    """
-
-    __slots__ = ("_done", "_log", "_paths", "_pinned", "_synced", "_truncations", "_up_to", "error")
+class FlushJob(DiskJob):
+    """Syncs the segments that hold offsets below `up_to`, then moves the recovery point there,
+    unless the log was cut meanwhile: then there may be other, younger batches below `up_to`. Made
+    where the log is used: index entries are written out, descriptors pinned."""
 
     def __init__(
         self, log: "LocalLog", up_to: int, done: Callable[[], None] = lambda: None
     ) -> None:
-        """`done` is called where the log is used, however it ended. Raises OSError; then nothing
-        is held."""
+        """`done` is called however it ended. Raises OSError; then nothing is held."""
         self._log = log
         self._up_to = up_to
         self._done = done
         self._truncations = log.truncations
-        self.error: OSError | None = None
         self._pinned: list[FileRange] = []
         self._paths: list[str] = []
-        self._synced = False
         has_new = False
         try:
-            for segment in log.segments_between(log.recovery_point, up_to):
+            for segment in log.segments.between(log.recovery_point, up_to):
                 segment.flush_indexes()
                 self._pinned.append(segment.file.pin(0, 0))
                 self._paths += map(segment.path, names.INDEX_SUFFIXES)
@@ -112,21 +103,17 @@ class FlushJob:
         for pinned in self._pinned:
             pinned.release()
 
-    def run(self) -> None:
-        try:
-            for pinned in self._pinned:
-                os.fdatasync(pinned.fd)
-            for path in self._paths:
-                with suppress(FileNotFoundError):  # deleted meanwhile, it needs none
-                    sync_path(path)
-            self._synced = True
-        except OSError as error:
-            self.error = error
+    def work(self) -> None:
+        for pinned in self._pinned:
+            os.fdatasync(pinned.fd)
+        for path in self._paths:
+            with suppress(FileNotFoundError):  # deleted meanwhile, it needs none
+                sync_path(path)
 
     def finish(self) -> None:
         self._release()
         if self.error is not None:
-            self._log.flush_failed(self.error)
-        elif self._synced and self._log.truncations == self._truncations:
+            self._log.context.failed(self.error)
+        elif self.is_done and self._log.truncations == self._truncations:
             self._log.flushed_to(self._up_to)
         self._done()

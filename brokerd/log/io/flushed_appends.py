@@ -45,11 +45,9 @@ class FlushedAppends:
         return log.log_end_offset - log.recovery_point >= log.config.flush_messages
 
     def appended(self, relied_on: int) -> None:
-        """Something was appended; up to `relied_on` it was relied on before.
-
-        A sync that cannot begin is tried again after the next append, and by the clock: what was
-        written is written.
-        """
+        """Something was appended; up to `relied_on` it was relied on before. A sync that cannot
+        begin is tried again after the next append, and by the clock: what was written is
+        written."""
         log = self._log
         if log.local.is_abandoned:
             return

@@ -32,8 +32,6 @@ def _nothing() -> None:
 
 
 class LogFile:
-    """One segment's data file, open or not."""
-
     __slots__ = (
         "_closing", "_fd", "_files", "_on_close", "cut_at", "held_bytes", "path", "pins", "used",
     )  # fmt: skip
@@ -68,7 +66,6 @@ class LogFile:
         return FileRange(fd, position_bytes, size_bytes, self)
 
     def hold(self, size_bytes: int) -> None:
-        """Note how much memory is held for the file until it is closed; others may be closed."""
         if self._fd >= 0:
             self._files.hold(self, size_bytes)
 
@@ -131,14 +128,11 @@ class FileRange:
         return file is not None and self.position_bytes + self.size_bytes > file.cut_at
 
     def read(self) -> bytes:
-        """The bytes themselves, for who cannot send from a file."""
         return os.pread(self.fd, self.size_bytes, self.position_bytes)
 
 
 class OpenFiles:
     """The files open now, at most about `limit` (pinned ones are never closed)."""
-
-    __slots__ = ("_held_max_bytes", "_limit", "_open", "held_bytes")
 
     def __init__(self, limit: int = OPEN_FILES_MAX, held_max_bytes: int = HELD_BYTES_MAX) -> None:
         self._limit = limit

@@ -6,8 +6,7 @@ all clients would wait. A call with `may_block=False` raises NotInPageCache inst
 
 The system says whether bytes are in memory (preadv with RWF_NOWAIT). This call also starts reading
 the page, so the next call finds it: of a small range all pages are asked for, of a larger one a
-byte in every 64 KiB, since read-ahead arrives piece by piece and in any order. On systems without
-RWF_NOWAIT all bytes count as not in memory.
+byte in every 64 KiB, since read-ahead arrives piece by piece and in any order.
 """
 
 import os
@@ -33,17 +32,15 @@ _ADVICE_BYTES: Final = 256 << 10
 """The system starts a read-ahead without yielding the processor: for 2 MiB of pages it takes 0.4
 ms, for which another thread would wait."""
 _SOON: Final = os.POSIX_FADV_WILLNEED
-_NOWAIT: Final = getattr(os, "RWF_NOWAIT", 0)
+_NOWAIT: Final = os.RWF_NOWAIT
 _one_byte = [bytearray(1)]
 _small: Final = memoryview(bytearray(_SMALL_BYTES))
 
 
 class PendingRead(Protocol):
     """A read of bytes that are not in memory. `load` may be called in any thread, then `release` in
-    the thread that uses the log.
-
-    A read that also computes something has a `subject`: requests with the same subject share it.
-    """
+    the thread that uses the log. A read that also computes something has a `subject`: requests with
+    the same subject share it."""
 
     @property
     def subject(self) -> object | None: ...
@@ -54,8 +51,7 @@ class PendingRead(Protocol):
 
 
 class NotInPageCache(Exception):
-    """The call would wait for the disk, or read much of it. The caller must release
-    `pending_read`."""
+    """The call would wait for the disk. The caller must release `pending_read`."""
 
     def __init__(self, pending_read: PendingRead) -> None:
         super().__init__("bytes that are not in memory")
@@ -87,8 +83,7 @@ class PendingRangeRead:
 
 
 class PendingFilesRead:
-    """The files that the first use of a log reads: those of one segment (of the data only the tail)
-    and those of the whole log."""
+    """What the first use of a log reads: files of one segment and of the whole log."""
 
     __slots__ = ("_base_offset", "_directory")
     subject: object | None = None
@@ -128,8 +123,6 @@ def require_cached(segment: "Segment", position: int) -> None:
 
 def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
     """Whether a range can probably be read without waiting for the disk."""
-    if not _NOWAIT:
-        return False
     try:
         if size_bytes <= _SMALL_BYTES:
             read = os.preadv(fd, [_small[:size_bytes]], position_bytes, _NOWAIT)
@@ -157,11 +150,8 @@ def is_file_cached(path: str) -> bool:
 
 
 def read_through(fd: int, position_bytes: int, end_bytes: int) -> None:
-    """Read a range into memory. Raises OSError.
-
-    sendfile to /dev/null waits for the pages and copies nothing: it takes 20 µs of the processor
-    per MiB, a read takes 140 µs.
-    """
+    """Read a range into memory. Raises OSError. sendfile to /dev/null waits for the pages and
+    copies nothing: it takes 20 µs of the processor per MiB, a read takes 140 µs."""
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     try:
         while position_bytes < end_bytes:

@@ -72,8 +72,7 @@ def checked_batches(
 
 
 def header_at(fd: int, position_bytes: int) -> BatchHeader | None:
-    """What would be a batch's header at a position; None where the file ends before it does.
-    Raises OSError."""
+    """What would be a batch's header; None where the file ends before. Raises OSError."""
     data = os.pread(fd, HEADER_BYTES, position_bytes)
     return read_header(data) if len(data) == HEADER_BYTES else None
 

@@ -8,6 +8,7 @@ and not earlier, since it takes an eighth of the CPU time of appending.
 from typing import TYPE_CHECKING, Final
 
 from brokerd.log.io import linux
+from brokerd.log.io.disk_jobs import DiskJob
 
 if TYPE_CHECKING:
     from brokerd.log.segments.segment import Segment
@@ -16,11 +17,8 @@ DIRTY_SHARE: Final = 0.05
 """Of the memory that could be had, half of the system's vm.dirty_background_ratio."""
 
 
-class WriteBackJob:
-    """Begin to write what was appended to a segment, if it is time. Nothing waits for it, and
-    nothing is promised."""
-
-    __slots__ = ("_end", "_is_begun", "_range", "_segment")
+class WriteBackJob(DiskJob):
+    """Begins to write what was appended, if it is time; errors do not matter."""
 
     def __init__(self, segment: "Segment") -> None:
         start = segment.write_back_from
@@ -29,15 +27,13 @@ class WriteBackJob:
         self._range = segment.file.pin(start, self._end - start)
         self._is_begun = False
 
-    def run(self) -> None:
-        """Look whether it is time, and if so have the system begin; errors do not matter."""
+    def work(self) -> None:
         if linux.dirty_share() > DIRTY_SHARE:
             pinned = self._range
             linux.begin_write_back(pinned.fd, pinned.position_bytes, pinned.size_bytes)
             self._is_begun = True
 
     def finish(self) -> None:
-        """Let go of the file, and note what need not be written again."""
         self._range.release()
         if self._is_begun:
             segment = self._segment

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 class FirstUse:
-    """See the module. `producers` and `epochs` are None until they were read. All methods raise
-    OSError."""
+    """`producers` and `epochs` are None until they were read. All methods raise OSError."""
 
     __slots__ = ("_expired_until_ms", "epochs", "is_end_checked", "producers")
 
@@ -69,8 +68,7 @@ class FirstUse:
         return self.producers
 
     def expire_producers(self, until_ms: int) -> None:
-        """Forgets producers whose last batch is from `until_ms` or earlier, now or once they are
-        read."""
+        """Forgets producers silent since `until_ms`, now or once they are read."""
         self._expired_until_ms = until_ms
         if self.producers is not None:
             self.producers.expire(until_ms)
@@ -88,6 +86,5 @@ class FirstUse:
         return self.epochs
 
     def close_epochs(self) -> None:
-        """From now on the file of the leader epochs is not written."""
         if self.epochs is not None:
             self.epochs.close()

@@ -26,11 +26,9 @@ from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.io.scan import checked_batches
 from brokerd.log.leader_epochs import LeaderEpochFileCache
 from brokerd.log.producer_state import ProducerState
-from brokerd.log.segments.batches import up_to_damage
-from brokerd.log.segments.index_build import build_indexes
-from brokerd.log.segments.removal import remove_segments
+from brokerd.log.segments.batches import build_indexes, up_to_damage
 from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.segments.segment_list import SegmentList, remove_segments
 from brokerd.protocol.records import BatchHeader
 
 logger = logging.getLogger(__name__)
@@ -42,9 +40,7 @@ REPLAY_MAX: Final = 1_000
 @dataclass(slots=True)
 class LoadedLog:
     """Segments by base offset, at least one, and where the log starts, ends and is durable to.
-
-    `truncated_bytes` is what recovery cut off; None when the log was taken as it is.
-    """
+    `truncated_bytes` is what recovery cut off; None when the log was taken as it is."""
 
     segments: list[Segment]
     log_start_offset: int

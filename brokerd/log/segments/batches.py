@@ -3,25 +3,31 @@
 Nothing but a header says where the next batch begins and which offsets lie where. As in Apache
 Kafka a walk ends at the first one that cannot be: a look-up goes on in the next segment, recovery
 cuts there.
+
+Indexes are made anew from batches in memory, and no file is touched: a read that fails half-way
+(the disk, or no memory) must leave the segment as it was, with the end at which the next append is
+written.
 """
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.io.scan import header_at, walk_headers
+from brokerd.log import names
+from brokerd.log.indexes.offset_index import IN_MEMORY, OffsetIndex
+from brokerd.log.indexes.sparse_indexing import NewlyIndexed, Row, account
+from brokerd.log.indexes.time_index import TimeIndex
+from brokerd.log.io.scan import header_at
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 if TYPE_CHECKING:
     from brokerd.log.segments.segment import Segment
 
+ROWS_MAX: Final = 1_000
+"""So many batches are accounted for at a time."""
 PositionedBatch = tuple[int, BatchHeader]
 """Where in its file a batch begins, and its header."""
-
-
-def batches_from(segment: "Segment", position: int) -> Iterator[PositionedBatch]:
-    """The batches from a position on at which one begins. Raises OSError."""
-    return up_to_damage(segment, walk_headers(segment.file.fd(), position, segment.size_bytes))
 
 
 def up_to_damage(
@@ -38,10 +44,24 @@ def up_to_damage(
 
 
 def refuse_blank(segment: "Segment", position: int) -> None:
-    """Raises KafkaError(CORRUPT_MESSAGE), as Kafka answers, where there is not even the claim of a
-    batch; and OSError."""
+    """CORRUPT_MESSAGE, as in Kafka, where there is not even the claim of a batch."""
     header = header_at(segment.file.fd(), position)
     if header is None or header.size_bytes < HEADER_BYTES:
         raise KafkaError(
             ErrorCode.CORRUPT_MESSAGE, f"{segment.file.path}: no batch at byte {position}"
         )
+
+
+def build_indexes(segment: "Segment", batches: Iterable[PositionedBatch]) -> NewlyIndexed:
+    """The indexes of the batches from the segment's beginning on."""
+    base_offset = segment.base_offset
+    index = OffsetIndex(segment.path(names.INDEX), base_offset, IN_MEMORY)
+    time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset, IN_MEMORY)
+    built = NewlyIndexed(base_offset, index, time_index, segment.index_interval_bytes)
+    rows: Iterator[Row] = (
+        (header.last_offset, header.size_bytes, header.max_timestamp) for _, header in batches
+    )
+    while some := list(islice(rows, ROWS_MAX)):
+        account(built, some)
+    time_index.append(built.largest_timestamp_ms, built.largest_timestamp_offset)
+    return built

@@ -23,8 +23,7 @@ _unpack_prefix = _PREFIX.unpack_from
 
 class HeaderPage(NamedTuple):
     """From offset `base` on; `lasts` are the last offsets of the batches that begin at `positions`,
-    both rising; `end` is the position at which the last batch of the chunk ends.
-    """
+    both rising; `end` is the position at which the last batch of the chunk ends."""
 
     base: int
     end: int
@@ -44,9 +43,7 @@ NO_PAGE: Final = HeaderPage(0, 0, [], [])
 
 
 def read_page(segment: "Segment", position: int) -> HeaderPage:
-    """The page that begins at a position; it has no batches where none begins there. Raises
-    OSError.
-    """
+    """The page that begins at a position, without batches if none does. Raises OSError."""
     size_bytes = segment.size_bytes
     chunk = os.pread(segment.file.fd(), min(CHUNK_BYTES, size_bytes - position), position)
     lasts: list[int] = []

@@ -30,8 +30,8 @@ from brokerd.log.io.open_files import LogFile, OpenFiles
 from brokerd.log.io.page_cache import require_cached, require_cached_index
 from brokerd.log.io.scan import walk_headers
 from brokerd.log.segments import batches
+from brokerd.log.segments.batches import build_indexes
 from brokerd.log.segments.header_page import NO_PAGE, read_page
-from brokerd.log.segments.index_build import build_indexes
 from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, BatchHeader
 
 logger = logging.getLogger(__name__)
@@ -94,10 +94,7 @@ class Segment:
     # -- writing ---------------------------------------------------------------------------------
 
     def write(self, buffers: Sequence[memoryview | bytearray], size_bytes: int) -> None:
-        """Put buffers of `size_bytes` in all at the end, or nothing at all.
-
-        Raises OSError; the file is then as long as before.
-        """
+        """Puts buffers at the end, or nothing. Raises OSError; the file is then as before."""
         fd = self.file.fd()
         try:
             written = os.pwritev(fd, buffers, self.size_bytes)
@@ -125,10 +122,8 @@ class Segment:
 
     def locate(self, offset: int, *, may_block: bool = True, refuse: bool = False) -> int:
         """Position of the first batch that ends at or after `offset`; `size_bytes` if none does.
-
-        Raises NotInPageCache if not may_block and it would wait for the disk, and, to
-        `refuse`, KafkaError(CORRUPT_MESSAGE) where the data have been lost there.
-        """
+        Raises NotInPageCache if not may_block and it would wait for the disk, and, to `refuse`,
+        KafkaError(CORRUPT_MESSAGE) where the data have been lost there."""
         position = self._memo.get(offset)
         if position is not None:
             return position
@@ -165,10 +160,6 @@ class Segment:
                 return above
         return self.index.floor(offset)
 
-    def last_offset_behind(self, position: int) -> int | None:
-        """The last offset of some batch at or behind a position; None when none is known."""
-        return self.index.offset_behind(position)
-
     def end_within(self, position: int, limit: int) -> int:
         """The last known batch boundary in (position, limit]; 0 when none is known."""
         boundary = max(
@@ -177,17 +168,13 @@ class Segment:
         return boundary if boundary > position else 0
 
     def batch_size_at(self, position: int) -> int:
-        """Size in bytes of the batch that starts at `position`."""
         length: int = _LENGTH.unpack(os.pread(self.file.fd(), _LENGTH.size, position))[0]
         return length + LENGTH_OVERHEAD_BYTES
 
     # -- cutting ---------------------------------------------------------------------------
 
     def truncate_to(self, offset: int) -> int:
-        """Cut off the batch that holds `offset` and all behind it; returns where it now ends.
-
-        Raises OSError.
-        """
+        """Cuts off the batch with `offset` and all behind it; returns the end. Raises OSError."""
         position, offset = self._end_below(offset)
         if position < self.size_bytes:
             self.file.cut(position)
@@ -258,10 +245,7 @@ class Segment:
 
     @property
     def aborted(self) -> list[AbortedTxn]:
-        """The aborted transactions whose marker is in this segment.
-
-        Raises CorruptIndexError, OSError.
-        """
+        """Those whose marker is in this segment. Raises CorruptIndexError, OSError."""
         if self._aborted is None:
             self._aborted = txn_index.read(self.path(names.TXN_INDEX))
         return self._aborted
@@ -303,8 +287,7 @@ class Segment:
         return next_offset if end == self.size_bytes else -1
 
     def largest_timestamp(self) -> tuple[int, int]:
-        """(timestamp, offset) of the largest timestamp; from the time index if not loaded. Raises
-        OSError."""
+        """(timestamp, offset); from the time index if not loaded. Raises OSError."""
         if not self._timestamps_known:
             loaded = self._time_index
             self.largest_timestamp_ms, self.largest_timestamp_offset = self.time_index.last
@@ -312,16 +295,7 @@ class Segment:
             self._timestamps_known = True
         return self.largest_timestamp_ms, self.largest_timestamp_offset
 
-    def time_floor(self, timestamp_ms: int) -> int:
-        """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError."""
-        try:
-            return self.time_index.floor(timestamp_ms)[1]
-        except (CorruptIndexError, FileNotFoundError) as error:  # its file was cut or has gone
-            self.rebuild_indexes(str(error))
-            return self.time_index.floor(timestamp_ms)[1]
-
     def first_timestamp(self) -> int:
-        """Max timestamp of the first batch; -1 while the segment is empty."""
         if self.first_timestamp_ms is None:
             first = next(walk_headers(self.file.fd(), 0, self.size_bytes, HEADER_BYTES), None)
             if first is None:
@@ -331,16 +305,15 @@ class Segment:
 
     def batches_from(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
         """(position, header) of the batches from there on, up to damage. Raises OSError."""
-        return batches.batches_from(self, position)
+        headers = walk_headers(self.file.fd(), position, self.size_bytes)
+        return batches.up_to_damage(self, headers)
 
     # -- closing -----------------------------------------------------------------------------------
 
     def close_indexes(self) -> None:
-        """Add the closing time entry and write the indexes out. Raises OSError.
-
-        Also where the indexes were dropped for room meanwhile: without that entry the segment
-        would count as older than it is at the next start.
-        """
+        """Add the closing time entry and write the indexes out. Raises OSError. Also where the
+        indexes were dropped for room meanwhile: without that entry the segment would count as older
+        than it is at the next start."""
         if not self.size_bytes or not self._timestamps_known:
             return
         self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)

@@ -1,12 +1,15 @@
-"""The segments of one log in order of base offset, the last of them active, and reading from them.
+"""The segments of one log in order of base offset, the last of them active, reading from them, and
+taking their files away: renamed at once, removed when nobody can want them any more.
 
 Invariant: at least one segment; `bases` are their base offsets, strictly rising.
 """
 
+import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from brokerd.log import names
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import READ_AHEAD_BYTES, NotInPageCache, PendingRangeRead, is_cached
@@ -18,18 +21,14 @@ if TYPE_CHECKING:
 
 
 class SegmentList:
-    """See the module."""
-
-    __slots__ = ("_bases", "_segments", "_skips", "active", "walked")
+    __slots__ = ("_bases", "_segments", "active", "walked")
 
     def __init__(self, segments: list[Segment]) -> None:
         self.reset(segments)
 
     def reset(self, segments: list[Segment]) -> None:
-        """Have these segments instead of those before."""
         self._segments = segments
         self._bases = [segment.base_offset for segment in segments]
-        self._skips: dict[int, int] = {}  # from one to the next that may have aborted transactions
         self.active = segments[-1]
         self.walked: dict[TimestampSearch, Found | None] = {}  # see `timestamp_search`
 
@@ -47,7 +46,6 @@ class SegmentList:
         return self._segments[number] if self._bases[number] == base_offset else None
 
     def end_of(self, number: int, log_end_offset: int) -> int:
-        """The offset at which segment `number` ends."""
         following = number + 1
         return self._bases[following] if following < len(self._bases) else log_end_offset
 
@@ -69,7 +67,6 @@ class SegmentList:
         end = number + len(old)
         self._segments[number:end] = [segment]
         self._bases[number:end] = [segment.base_offset]
-        self.forget_skips()
 
     def _number_of(self, offset: int) -> int:
         """Number of the segment that holds `offset`; the first one for offsets before it."""
@@ -101,12 +98,10 @@ class SegmentList:
         min_one_batch: bool,
         may_block: bool,
     ) -> FileRange | None:
-        """The batches of one segment from the one that holds `offset` on, all below `up_to`.
-
-        Cut at a known batch boundary where `max_bytes` cuts it, else anywhere in a batch. Raises
+        """The batches of one segment from the one that holds `offset` on, all below `up_to`. Cut at
+        a known batch boundary where `max_bytes` cuts it, else anywhere in a batch. Raises
         NotInPageCache if not may_block and it would wait for the disk; of a range that does no more
-        than READ_AHEAD_BYTES are asked for.
-        """
+        than READ_AHEAD_BYTES are asked for."""
         segment = self.active
         number = len(self._segments) - 1
         if offset < segment.base_offset:
@@ -151,57 +146,31 @@ class SegmentList:
         return max(end - position, 0)
 
     def aborted_in(self, offset: int, found: FileRange, log_end_offset: int) -> list[AbortedTxn]:
-        """The aborted transactions that touch a range found for `offset`.
-
-        Those of a little more may be among them. Raises OSError.
-        """
+        """The aborted transactions that touch a range found for `offset`. Those of a little more
+        may be among them. Raises OSError."""
         upper = log_end_offset
         for number in range(self._number_of(offset), len(self._segments)):
             segment = self._segments[number]
             if found.is_of(segment.file):
-                last = segment.last_offset_behind(found.position_bytes + found.size_bytes)
+                last = segment.index.offset_behind(found.position_bytes + found.size_bytes)
                 upper = self.end_of(number, log_end_offset) if last is None else last + 1
                 break
         return [each for each in self._aborted(offset, upper) if each.last_offset >= offset]
 
     def aborted_across(self, offset: int) -> list[AbortedTxn]:
         """The aborted transactions that began before `offset`, with their markers in segments from
-        the one on that holds it. Raises OSError.
-        """
+        the one on that holds it. Raises OSError."""
         return list(self._aborted(offset, offset))
 
     def _aborted(self, offset: int, began_below: int) -> Iterator[AbortedTxn]:
         """Those with their markers in segments from the one on that holds `offset`: one that began
         below an offset may have ended in any later segment."""
-        number = self._number_of(offset)
-        while number < len(self._segments):
-            number = self._next_aborting(number)
-            for each in self._segments[number].aborted:
+        for segment in self.from_offset(offset):
+            for each in segment.aborted:
                 if each.first_offset < began_below:
                     yield each
                 if each.last_stable_offset >= began_below:
                     return
-            number += 1
-
-    def _next_aborting(self, number: int) -> int:
-        """Number of the first segment from that one on with aborted transactions; where none has
-        any, that of the active one, to which some may be added."""
-        passed = []
-        while number < len(self._segments) - 1:
-            following = self._skips.get(number)
-            if following is None:
-                if self._segments[number].aborted:
-                    break
-                following = number + 1
-            passed.append(number)
-            number = following
-        for each in passed:
-            self._skips[each] = number
-        return number
-
-    def forget_skips(self) -> None:
-        """Segments are others than they were, or their aborted transactions are."""
-        self._skips.clear()
 
     def add(self, segment: Segment) -> None:
         self._segments.append(segment)
@@ -212,7 +181,6 @@ class SegmentList:
         """Take out the oldest segments, but never all of them."""
         dropped = self._segments[:count]
         del self._segments[:count], self._bases[:count]
-        self.forget_skips()
         return dropped
 
     def drop_after(self, offset: int) -> list[Segment]:
@@ -220,7 +188,6 @@ class SegmentList:
         kept = max(bisect_right(self._bases, offset), 1)
         dropped = self._segments[kept:]
         del self._segments[kept:], self._bases[kept:]
-        self.forget_skips()
         self.active = self._segments[-1]
         return dropped
 
@@ -245,3 +212,27 @@ def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -
     if size <= max_bytes:
         return position + max_bytes
     return position + size if min_one_batch else position
+
+
+def mark_deleted(segment: Segment) -> list[str]:
+    """Rename the segment's files to `.deleted`; returns the new paths. Raises OSError."""
+    segment.abandon()
+    renamed = []
+    for suffix in names.SEGMENT_SUFFIXES:
+        path = segment.path(suffix)
+        try:
+            os.rename(path, path + names.DELETED)
+        except FileNotFoundError:
+            continue
+        renamed.append(path + names.DELETED)
+    return renamed
+
+
+def remove_segments(segments: list[Segment]) -> int:
+    """Remove segments for good; returns how many bytes of data they held. Raises OSError."""
+    size_bytes = sum(segment.size_bytes for segment in segments)
+    for segment in segments:
+        segment.file.cut(0)
+        for path in mark_deleted(segment):
+            os.unlink(path)
+    return size_bytes

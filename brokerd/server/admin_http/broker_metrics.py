@@ -224,8 +224,6 @@ class BrokerFigures:
             ("rounds_total", "Cleanings of compacted logs.", metrics.rounds),
             ("read_bytes_total", "Bytes read to clean logs.", metrics.read_bytes),
             ("written_bytes_total", "Bytes that stayed of them.", metrics.written_bytes),
-            ("damaged_batches_total", "Batches met that do not hold together.",
-             metrics.damaged_batches),
             ("worker_deaths_total", "Worker processes that ended before their job.",
              metrics.worker_deaths),
             ("cleaning", "Logs being cleaned now.", cleaner.busy),

@@ -194,7 +194,7 @@ class AdminPages:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "kind is offset or time")
         base_offset = query.number("base_offset")
         log = self._log(query)
-        held = log.local.segments_between(base_offset, base_offset + 1)
+        held = log.local.segments.between(base_offset, base_offset + 1)
         if not held or held[0].base_offset != base_offset:
             raise _no_segment(base_offset)
         which: inspection.Kind = "offset" if kind == "offset" else "time"
@@ -219,7 +219,7 @@ class AdminPages:
         log = self._log(query)
         end_s = time.monotonic() + SAMPLES_S
         samples = []
-        for each in log.local.segments_between(0, log.log_end_offset)[-SAMPLES_MAX:][::-1]:
+        for each in log.local.segments.between(0, log.log_end_offset)[-SAMPLES_MAX:][::-1]:
             if time.monotonic() > end_s:
                 break
             with suppress(KafkaError):  # the segment has gone meanwhile, or cannot be read
@@ -252,7 +252,6 @@ class AdminPages:
                 "rounds": cleaner.metrics.rounds,
                 "read_bytes": cleaner.metrics.read_bytes,
                 "written_bytes": cleaner.metrics.written_bytes,
-                "damaged_batches": cleaner.metrics.damaged_batches,
                 "cleaning": cleaner.busy,
                 "waiting": [self._held(*key, offset) for key, offset in cleaner.held.items()],
                 "uncleanable": [

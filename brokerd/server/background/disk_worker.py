@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from brokerd.log.io.flush import FlushJob
 
 if TYPE_CHECKING:
-    from brokerd.log.context import DiskJob
+    from brokerd.log.io.disk_jobs import DiskJob
     from brokerd.metrics import Histogram
 
 logger = logging.getLogger(__name__)

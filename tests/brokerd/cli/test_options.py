@@ -1,8 +1,6 @@
 """What every command takes."""
 
-import shlex
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -104,14 +102,6 @@ def test_an_empty_argument_is_one(at: tuple[str, str], made: str) -> None:
     for action in (("--list",), ("--describe",), ("--delete",), ("--alter", "--partitions", "9")):
         assert brokerd("topics", *at, *action, "--topic", "").ok().out.strip() == ""
     assert made in brokerd("topics", *at, "--list").lines
-
-
-def test_closed_streams_are_as_empty_ones(at: tuple[str, str], topic: str) -> None:
-    line = shlex.join([sys.executable, "-m", "brokerd", "console-producer", *at, "--topic", topic])
-    done = subprocess.run(
-        f"{line} <&- >&-", shell=True, cwd=ROOT, capture_output=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_the_scripts_are_found_through_a_link(tmp_path: Path) -> None:

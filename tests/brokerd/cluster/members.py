@@ -21,7 +21,7 @@ from kazoo.exceptions import NoNodeError
 from brokerd.cluster.cluster_membership import ClusterMembership
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.cluster.settings import ClusterSettings
-from brokerd.cluster.zookeeper.registered_broker import Endpoint
+from brokerd.cluster.zookeeper.znode_json import Endpoint
 from tests.support.zookeeper import ZooKeeper
 
 DEADLINE_S = 20.0

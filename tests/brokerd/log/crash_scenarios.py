@@ -31,7 +31,7 @@ from brokerd.protocol.records import (
     iter_batches,
 )
 from tests.brokerd.log.cleaner.support import ABORT, CompactedLog, keyed
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, open_manager
 
 CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
 PRODUCER = 7
@@ -102,7 +102,7 @@ def transactions(log: UnifiedLog, tell: Tell) -> None:
 
 def life(directory: Path, tell: Tell) -> None:
     """Append, roll, sync, checkpoint, delete records, retain, cut, delete, stop, start again."""
-    manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(directory)], 1, now_ms=NOW_MS)
     manager.join("cluster")
     first = Life(manager, 0, tell)
     first.append(8, 0)
@@ -128,7 +128,7 @@ def life(directory: Path, tell: Tell) -> None:
     manager.delete("t", 2, NOW_MS)
     manager.tasks.tick_delete(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
     manager.shutdown()
-    manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(directory)], 1, now_ms=NOW_MS)
     first = Life(manager, 0, tell)
     first.append(2, 4)
     first.log.roll(NOW_MS)
@@ -149,7 +149,7 @@ def recovery(directory: Path, tell: Tell) -> None:
         (directory / "t-1" / f"{98:020d}.log{names.DELETED}").touch()
         (directory / "torn").touch()
         return
-    manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(directory)], 1, now_ms=NOW_MS)
     Life(manager, 0, tell).append(1, 5)
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log.log_manager import LogManager
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, open_manager
 
 CONFIG = LogConfig(segment_bytes=2000)
 
 
 def start(*directories: Path, **settings: Any) -> LogManager:
-    return LogManager.open([str(d) for d in directories], 1, now_ms=NOW_MS, **settings)
+    return open_manager([str(d) for d in directories], 1, now_ms=NOW_MS, **settings)
 
 
 def crash(manager: LogManager) -> None:

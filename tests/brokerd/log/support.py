@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import inspection
-from brokerd.log.context import Detail, DiskJob, LogContext
+from brokerd.log.context import Detail, LogContext
+from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.inspection import SegmentInfo, describe
+from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.loading.loader import load
+from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import BatchHeader, Record, encode_batch, iter_batches, iter_records
 
@@ -128,3 +132,13 @@ def records(log: UnifiedLog, offset: int = 0, max_bytes: int = 1 << 20) -> list[
         for record in iter_records(header, view)
         if record.offset >= offset
     ]
+
+
+def open_manager(
+    log_dirs: list[str], broker_id: int, *, now_ms: int, cluster_id: str | None = None,
+    **options: Any,
+) -> LogManager:  # fmt: skip
+    """The logs of these directories, locked and loaded."""
+    manager = LogManager(LogDirs(log_dirs, broker_id, cluster_id), **options)
+    manager.load(now_ms)
+    return manager

@@ -7,16 +7,14 @@ import sys
 from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.log_manager import LogManager
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, open_manager, records
 
 WRITER = """
 import sys
 from brokerd.config.log_config import LogConfig
-from brokerd.log.log_manager import LogManager
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, open_manager
 
-manager = LogManager.open([sys.argv[1]], 1, now_ms=NOW_MS)
+manager = open_manager([sys.argv[1]], 1, now_ms=NOW_MS)
 log = manager.create("t", 0, TOPIC_ID, LogConfig(segment_bytes=50_000), NOW_MS)
 sequence = log.log_end_offset
 while True:
@@ -43,7 +41,7 @@ def test_what_was_acknowledged_before_a_kill_is_read_back(tmp_path: Path) -> Non
             for line in writer.stdout:
                 if line.endswith("\n"):
                     acknowledged = int(line)
-        manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+        manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
         log = manager.create("t", 0, TOPIC_ID, LogConfig(segment_bytes=50_000), NOW_MS)
         got = [record.offset for record in records(log)]
         assert got == list(range(len(got)))

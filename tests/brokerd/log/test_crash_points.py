@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.cleaner.support import CompactedLog, last_values
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, open_manager, records
 from tests.support.kafka import dump_of_files
 
 ROOT = Path(__file__).parents[3]
@@ -25,8 +24,8 @@ PRODUCER = 7
 MODULES = (
     "checkpoints", "cleaner.cleaned_segment", "cleaner.replace_segments",
     "dirs.log_dir", "indexes.offset_index", "indexes.txn_index", "io.files", "io.flush",
-    "loading.loader", "loading.recovery", "log_manager", "producer_snapshot", "segments.removal",
-    "segments.segment",
+    "loading.loader", "loading.recovery", "log_manager", "producer_snapshot",
+    "segments.segment_list", "segments.segment",
 )  # fmt: skip
 """Of the log, those that change files."""
 DUMPED = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
@@ -99,7 +98,7 @@ def check_life(directory: Path) -> None:
     lines = told_in(directory)
     for what, partition, offset in lines:
         told[partition].take(what, offset)
-    manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(directory)], 1, now_ms=NOW_MS)
     assert manager.dirs.offline == {}
     for partition, known in told.items():
         log = manager.get("t", partition)

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.checkpoint_job import CheckpointJob
-from brokerd.log.cleaner.replace_segments import SwapSyncJob
-from brokerd.log.log_manager import LogManager
+from brokerd.log.checkpoint_file import CheckpointJob
+from brokerd.log.io.disk_jobs import SyncJob
 from tests.brokerd.log.cleaner.support import CompactedLog, keyed
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch, open_log
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch, open_log, open_manager
 
 
 @pytest.fixture
@@ -34,12 +33,12 @@ def test_the_mark_of_a_clean_stop_is_there_or_gone_when_others_go_by_it(
     tmp_path: Path, synced: dict[str, set[str]]
 ) -> None:
     mark = ".kafka_cleanshutdown"
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
     assert "meta.properties" in synced[str(tmp_path)]
     manager.create("t", 0, TOPIC_ID, LogConfig(), NOW_MS).append([batch()], 0, NOW_MS)
     manager.shutdown()
     assert {mark, "recovery-point-offset-checkpoint"} <= synced[str(tmp_path)]
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
     assert mark not in synced[str(tmp_path)]
     manager.shutdown()
 
@@ -84,10 +83,10 @@ def test_what_a_compaction_replaced_goes_when_its_names_are_durable(
 ) -> None:
     log, disk = swapped(tmp_path)
     synced.clear()
-    assert [type(job) for job in disk] == [SwapSyncJob, CheckpointJob]
+    assert [type(job) for job in disk] == [SyncJob, CheckpointJob]
     checkpoint = disk.pop()
     log.manager.tasks.tick_delete(NOW_MS + 1)
-    assert [type(job) for job in disk] == [SwapSyncJob]
+    assert [type(job) for job in disk] == [SyncJob]
     disk.work()
     names = synced[log.log.directory]
     assert f"{0:020d}.log" in names

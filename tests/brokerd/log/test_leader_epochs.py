@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 
 from brokerd.log import leader_epochs as epochs_module
-from brokerd.log.context import DiskJob, run_now
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.log.leader_epochs import LeaderEpochFileCache
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
-from brokerd.log.checkpoint_job import CheckpointJob
-from brokerd.log.context import DiskJob
+from brokerd.log.checkpoint_file import CheckpointJob
+from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.scheduled_tasks import (
     DEFAULT_INTERVALS,
     FLUSH_LOOK_MS,

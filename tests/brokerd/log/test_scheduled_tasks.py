@@ -9,13 +9,13 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoint_job, checkpoint_round, closing, scheduled_tasks
-from brokerd.log.checkpoint_job import CheckpointJob
-from brokerd.log.context import RemoveJob, run_now
+from brokerd.log import checkpoint_file, checkpoint_round, closing, scheduled_tasks
+from brokerd.log.checkpoint_file import CheckpointJob
+from brokerd.log.io.disk_jobs import RemoveJob, run_now
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, INITIAL_DELAY_MS
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch, open_manager
 
 COUNT = 10
 CHECKPOINT_MS = NOW_MS + DEFAULT_INTERVALS.checkpoint_interval_ms
@@ -29,7 +29,7 @@ def disk() -> Disk:
 @pytest.fixture
 def manager(tmp_path: Path, disk: Disk) -> Iterator[LogManager]:
     """Ten logs of one batch each."""
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS, submit=disk.append)
+    manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS, submit=disk.append)
     for partition in range(COUNT):
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)
@@ -171,7 +171,7 @@ def no_memory(*args: object, **kwargs: object) -> None:
 def test_what_there_was_no_memory_for_is_not_taken_as_done(
     manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(checkpoint_job, "write_entries", no_memory)
+    monkeypatch.setattr(checkpoint_file, "write_entries", no_memory)
     monkeypatch.setattr(os, "fdatasync", no_memory)
     told: list[OSError | None] = []
     log = manager.all()[3]
@@ -190,7 +190,7 @@ def test_a_flush_that_cannot_be_begun_holds_no_files(manager: LogManager, disk: 
     disk.work_off()
     log.local.recovery_point = 0  # as if the sync of the roll had been cut short
     log.append([batch()], 0, NOW_MS)
-    first, second = (segment.file for segment in log.local.segments_between(0, 2))
+    first, second = (segment.file for segment in log.local.segments.between(0, 2))
     pinned = first.pins
     second.close()
     second.path = "/there/is/none"
@@ -242,7 +242,7 @@ def test_many_logs_are_made_durable_by_one_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[str] = []
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
     for partition in range(closing.SYNCED_SINGLY_MAX + 1):
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)
@@ -254,7 +254,7 @@ def test_many_logs_are_made_durable_by_one_call(
     monkeypatch.setattr(closing, "sync_filesystem", sync)
     manager.shutdown()
     assert synced == [str(tmp_path)]
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
     assert {log.log_end_offset for log in manager.all()} == {1}
     assert {log.recovery_point for log in manager.all()} == {1}
     manager.shutdown()
@@ -266,7 +266,7 @@ def test_a_directory_whose_file_system_cannot_be_synced_is_recovered_next_time(
     def fail(path: str) -> bool:
         raise OSError(5, "Input/output error", path)
 
-    manager = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
     for partition in range(closing.SYNCED_SINGLY_MAX + 1):
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)

@@ -9,13 +9,13 @@ import pytest
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.log_manager import LogManager
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, open_manager, records
 
 CONFIG = LogConfig(segment_bytes=2000)
 
 
 def start(*directories: Path, **settings: Any) -> LogManager:
-    return LogManager.open([str(d) for d in directories], 1, now_ms=NOW_MS, **settings)
+    return open_manager([str(d) for d in directories], 1, now_ms=NOW_MS, **settings)
 
 
 def fill(manager: LogManager, topic: str = "t", count: int = 20) -> None:

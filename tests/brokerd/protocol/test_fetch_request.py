@@ -177,7 +177,7 @@ def test_a_negative_count_does_not_make_room_for_more_partitions(version: int) -
     head = bytes(17 if version == 4 else 25) + (2).to_bytes(4, "big")
     first = b"\x00\x01t" + (-(2**31)).to_bytes(4, "big", signed=True)
     second = b"\x00\x01t" + ITEMS_MAX.to_bytes(4, "big") + bytes(size * ITEMS_MAX + 6)
-    with pytest.raises(KafkaError, match="cannot have -2147483648 items"):
+    with pytest.raises(KafkaError, match=f"more than {ITEMS_MAX} items"):
         decode_fetch(memoryview(head + first + second), 0, version)
     absent = b"\x00\x01t\xff\xff\xff\xff"
     assert decode_fetch(memoryview(head + absent * 2 + bytes(6)), 0, version).partitions == []

@@ -2,6 +2,7 @@
 
 import struct
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,8 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.schema_check import ITEMS_MAX, Progress, walker
+from brokerd.protocol.schema_writer import shapes
+from brokerd.protocol.versions import ADVERTISED
 from tests.brokerd.protocol.test_messages import SERVED, sample
 
 MANY = 2**31 - 1
@@ -126,3 +129,22 @@ def test_a_time_that_python_cannot_hold_is_the_longest_there_is(time_ms: int) ->
     assert abs(read.retention_time) > timedelta(days=100_000_000)
     assert (read.retention_time > timedelta()) == (time_ms > 0)
     assert read.topics[0].partitions[0].committed_offset == 7
+
+
+def has_tagged_arrays(entity_type: Any, is_tagged: bool = False) -> bool:
+    return any(
+        (shape.is_array and (is_tagged or shape.tag is not None))
+        or (
+            shape.entity is not None
+            and has_tagged_arrays(shape.entity, is_tagged or shape.tag is not None)
+        )
+        for shape in shapes(entity_type)
+    )
+
+
+@pytest.mark.parametrize("key", ADVERTISED)
+def test_no_request_has_arrays_in_tagged_fields_which_are_not_walked(key: ApiKey) -> None:
+    low, high = ADVERTISED[key]
+    for version in range(low, high + 1):
+        entity_type = messages.request_type(key, version)
+        assert entity_type is None or not has_tagged_arrays(entity_type)

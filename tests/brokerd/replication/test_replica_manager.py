@@ -9,14 +9,14 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
 from brokerd.log.log_manager import LogManager
 from brokerd.replication.replica_manager import HIGH_WATERMARK_INTERVAL_MS, ReplicaManager
-from tests.brokerd.log.support import NOW_MS, batch
+from tests.brokerd.log.support import NOW_MS, batch, open_manager
 from tests.brokerd.replication.support import state
 
 ALONE = {"replicas": (1,), "isr": (1,)}
 
 
 def start(directory: Path) -> tuple[LogManager, ReplicaManager]:
-    logs = LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+    logs = open_manager([str(directory)], 1, now_ms=NOW_MS)
     return logs, ReplicaManager(logs, 1, ManualClock(NOW_MS))
 
 

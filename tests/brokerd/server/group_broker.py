@@ -9,11 +9,10 @@ from uuid import UUID, uuid4
 from brokerd.clock import SystemClock
 from brokerd.cluster.cluster_membership import ClusterMembership
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.registered_broker import RegisteredBroker
+from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import KafkaError
-from brokerd.log.log_manager import LogManager
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.replication.state import PartitionState
 from brokerd.server.background.pending_reads import PendingReads
@@ -21,6 +20,7 @@ from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.requests.ack_queues import AckQueues
 from brokerd.server.requests.context import RequestContext
 from brokerd.topic_partition import TopicPartition
+from tests.brokerd.log.support import open_manager
 
 BROKER_ID = 1
 LISTENER = "PLAINTEXT"
@@ -62,7 +62,7 @@ class GroupBroker:
 
     def _open(self) -> None:
         self.pending_reads = PendingReads()
-        self.logs = LogManager.open([str(self.directory)], BROKER_ID, now_ms=self.clock.now_ms())
+        self.logs = open_manager([str(self.directory)], BROKER_ID, now_ms=self.clock.now_ms())
         self.replicas = ReplicaManager(self.logs, BROKER_ID, self.clock)
         self.groups = GroupService(
             self.config, self.clock, self.replicas, cast(ClusterMembership, self.cluster),

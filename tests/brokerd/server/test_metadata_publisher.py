@@ -9,7 +9,7 @@ import pytest
 
 from brokerd import turns
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.registered_broker import Endpoint
+from brokerd.cluster.zookeeper.znode_json import Endpoint
 from brokerd.config.broker import BrokerConfig, parse
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.state import PartitionState
@@ -108,7 +108,7 @@ async def test_a_config_that_makes_no_sense_keeps_no_other_topic_from_being_take
     assert settings["good"].retention_ms == 6
     (said,) = caplog.messages
     assert "topic bad" in said
-    assert "retention.ms: '1 week' is not a number" in said
+    assert "retention.ms: '1 week' is not a whole number" in said
 
 
 async def test_it_is_said_again_when_it_was_mended_in_between(

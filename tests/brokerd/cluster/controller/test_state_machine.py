@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from brokerd.cluster.controller.state_machine import Controller
-from brokerd.cluster.zookeeper.loaded_state import LoadedState
 from brokerd.cluster.zookeeper.operations import Create, SetData, write_states
-from brokerd.cluster.zookeeper.znode_json import TopicNode
+from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
 from brokerd.replication.state import PartitionState
 
 ID = UUID(int=7)

@@ -116,9 +116,7 @@ async def test_what_a_broker_cannot_serve_is_not_waited_for(
 
 async def test_what_becomes_of_other_partitions_does_not_make_it_wait_longer() -> None:
     waiting_for_epochs = StartupEpochWait()
-    waiting_for_epochs.begin()
-    waiting_for_epochs.await_state(("t", 0))
-    waiting_for_epochs.all_read()
+    waiting_for_epochs.replace({("t", 0)})
     waiting = asyncio.ensure_future(waiting_for_epochs.wait(0.1))
     for number in range(500):
         waiting_for_epochs.no_longer_awaited([("busy", number)])
@@ -131,13 +129,10 @@ async def test_what_becomes_of_other_partitions_does_not_make_it_wait_longer() -
 
 async def test_what_is_found_written_when_all_is_read_anew_is_not_waited_for() -> None:
     waiting_for_epochs = StartupEpochWait()
-    waiting_for_epochs.await_state(("t", 0))
-    waiting_for_epochs.all_read()
+    waiting_for_epochs.replace({("t", 0)})
     async with asyncio.timeout(20):
         waiting = asyncio.ensure_future(waiting_for_epochs.wait(1e9))
         await asyncio.sleep(0)
-        waiting_for_epochs.begin()
-        await asyncio.sleep(0)
         assert not waiting.done(), "it is not known yet"
-        waiting_for_epochs.all_read()
+        waiting_for_epochs.replace(set())
         assert await waiting == 0

@@ -2,6 +2,7 @@
 back."""
 
 import json
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -9,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.cluster.zookeeper import znode_json
-from brokerd.cluster.zookeeper.registered_broker import Endpoint
 from brokerd.cluster.zookeeper.znode_json import (
-    LeaderAndIsr,
+    Endpoint,
     NodeFormatError,
     ProducerIdBlock,
     TopicNode,
@@ -94,9 +94,8 @@ def test_a_state_comes_back_as_it_was_written(leader, leader_epoch, isr, control
         version=0,
     )
     data = znode_json.encode_partition_state(state)
-    assert znode_json.decode_partition_state("t", 0, data) == LeaderAndIsr(
-        leader=leader, leader_epoch=leader_epoch, isr=isr, controller_epoch=controller_epoch
-    )
+    node = TopicNode(topic_id=UUID(int=1), replicas={0: (1,)})
+    assert znode_json.decode_partition_state("t", 0, node, data, 0) == replace(state, is_new=True)
 
 
 def test_a_state_is_written_with_the_keys_of_kafka() -> None:

@@ -8,8 +8,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log.cleaner.cleaner import clean
 from brokerd.log.cleaner.log_cleaner_manager import Listener, LogCleanerManager
 from brokerd.log.cleaner.worker_messages import Job, Limits, RoundDone
-from brokerd.log.context import DiskJob, run_now
-from brokerd.log.log_manager import LogManager
+from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import (
     CONTROL,
@@ -19,7 +18,7 @@ from brokerd.protocol.records import (
     iter_batches,
     iter_records,
 )
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, open_manager, records
 
 SEED = bytes(range(32))
 COMPACTED = LogConfig(
@@ -83,7 +82,7 @@ class CompactedLog:
     ) -> None:
         self.now_ms = NOW_MS
         self.workers = OnTheSpot()
-        self.manager = LogManager.open([str(directory)], 1, now_ms=NOW_MS, submit=submit)
+        self.manager = open_manager([str(directory)], 1, now_ms=NOW_MS, submit=submit)
         self.log: UnifiedLog = self.manager.create("t", 0, TOPIC_ID, config, NOW_MS)
         self.log.high_watermark = self.log.log_end_offset
         self.cleaner = LogCleanerManager(

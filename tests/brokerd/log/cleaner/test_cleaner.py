@@ -147,10 +147,7 @@ def test_the_producers_last_batch_is_known_over_a_restart(tmp_path: Path) -> Non
     assert result.error is None
 
 
-def test_a_batch_that_lies_stays_is_counted_and_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level("INFO")
+def test_a_batch_that_lies_sets_the_log_aside_and_is_named(tmp_path: Path) -> None:
     log = CompactedLog(tmp_path)
     lying = keyed([(b"k", b"1"), (b"k", b"2")])
     lying[65] = 78  # the length of the first key
@@ -158,12 +155,10 @@ def test_a_batch_that_lies_stays_is_counted_and_named(
     log.append(keyed([(b"k", b"0")]), lying, keyed([(b"k", b"3")]))
     log.roll()
     done = log.clean()
-    assert (done.failed, done.damaged_batches) == ("", 1)
-    assert done.damaged[0][0] == 1
-    assert "at offset 1: a field of a record does not fit it" in caplog.text
-    assert [header.base_offset for header in headers(log.log)] == [1, 3]
-    assert log.cleaner.metrics.damaged_batches == 1
-    assert "1 of 2 records stay" in caplog.text  # its own are not known and not counted
+    why = "the batch at offset 1 is damaged: a field of a record does not fit it"
+    assert done.failed == why
+    assert log.cleaner.uncleanable == {("t", 0): why}
+    assert [header.base_offset for header in headers(log.log)] == [0, 1, 3]
 
 
 def test_a_segment_that_is_no_chain_of_batches_sets_the_log_aside(

@@ -13,11 +13,10 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints, retention
 from brokerd.log.cleaner.cleaner import clean
 from brokerd.log.cleaner.log_cleaner_manager import (
-    TRANSIENT_FAILURES_MAX,
     Listener,
     LogCleanerManager,
 )
-from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
+from brokerd.log.cleaner.worker_messages import GroupDone, Job
 from brokerd.log.segments.segment import Segment
 from tests.brokerd.log.cleaner.support import (
     COMMIT,
@@ -205,34 +204,6 @@ def test_a_log_that_cannot_be_read_is_uncleanable_and_those_behind_it_are_cleane
     assert [job.directory for job, _ in workers.waiting] == [other.directory]
     assert "Input/output error" in cleaner.uncleanable["t", 0]
     assert cleaner.uncleanable_bytes == log.log.size_bytes
-
-
-def test_what_the_process_has_run_out_of_sets_a_log_aside_only_after_a_while(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    log, workers, cleaner = dirty(tmp_path, replace(COMPACTED, max_compaction_lag_ms=1 << 40))
-
-    def refuse(segment: Segment) -> int:
-        raise OSError(errno.EMFILE, "Too many open files", segment.directory)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Segment, "first_timestamp", refuse)
-        cleaner.tick(NOW_MS)
-    assert (cleaner.uncleanable, workers.waiting) == ({}, [])
-    cleaner.tick(NOW_MS + 1000)
-    _, round_ = workers.waiting.pop()
-    workers.free += 1
-    round_.round_done(RoundDone(failed="Cannot allocate memory", is_transient=True))
-    assert cleaner.uncleanable == {}
-    cleaner.tick(NOW_MS + 2000)
-    workers.do()
-    assert cleaner.metrics.rounds == 1
-    log.append(*(keyed([(b"k", b"x" * 90)]) for _ in range(200)))
-    monkeypatch.setattr(Segment, "first_timestamp", refuse)
-    for look in range(3, 3 + TRANSIENT_FAILURES_MAX):
-        assert cleaner.uncleanable == {}
-        cleaner.tick(NOW_MS + look * 1000)
-    assert "Too many open files" in cleaner.uncleanable["t", 0]
 
 
 def test_a_checkpoint_ends_with_its_topic(tmp_path: Path) -> None:

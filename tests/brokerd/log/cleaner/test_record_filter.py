@@ -183,9 +183,3 @@ def test_a_marker_that_may_go_first_waits_for_its_horizon() -> None:
     assert Case(waiting, {}, may_discard=True, now_ms=LATER_MS + 99).run() is waiting
     assert Case(waiting, {}, may_discard=True, now_ms=LATER_MS + 100).run() is None
     assert Case(waiting, {}, may_discard=False, now_ms=LATER_MS + 100).run() is waiting
-
-
-def test_a_batch_that_lies_stays_as_it_is() -> None:
-    batch = three()
-    batch[-1] ^= 1
-    assert Case(batch, {K: 99, L: 99}).run() is batch

@@ -9,12 +9,12 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.context import DiskJob
 from brokerd.log.dirs.log_dir import LogDirError
+from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS
 from brokerd.log.segments import timestamp_search
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, open_manager, records
 
 CONFIG = LogConfig(segment_bytes=2000)
 CHECKPOINT_MS = NOW_MS + DEFAULT_INTERVALS.checkpoint_interval_ms
@@ -22,7 +22,7 @@ RETENTION_MS = NOW_MS + DEFAULT_INTERVALS.retention_interval_ms
 
 
 def start(*directories: Path, **settings: Any) -> LogManager:
-    return LogManager.open([str(d) for d in directories], 1, now_ms=NOW_MS, **settings)
+    return open_manager([str(d) for d in directories], 1, now_ms=NOW_MS, **settings)
 
 
 def filled(tmp_path: Path, **settings: Any) -> LogManager:
@@ -100,7 +100,7 @@ def test_one_directory_by_two_names_is_refused(tmp_path: Path) -> None:
 
 
 def test_another_brokers_directory_is_never_passed_over(tmp_path: Path) -> None:
-    LogManager.open([str(tmp_path / "b")], 2, now_ms=NOW_MS).shutdown()
+    open_manager([str(tmp_path / "b")], 2, now_ms=NOW_MS).shutdown()
     with pytest.raises(LogDirError, match="belongs to another broker"):
         start(tmp_path / "a", tmp_path / "b")
     start(tmp_path / "a").shutdown()

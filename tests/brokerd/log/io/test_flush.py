@@ -23,7 +23,7 @@ def rolled(directory: Path, disk: Disk, count: int) -> UnifiedLog:
 
 
 def pins(log: UnifiedLog) -> int:
-    return sum(each.file.pins for each in log.local.segments_between(0, log.log_end_offset + 1))
+    return sum(each.file.pins for each in log.local.segments.between(0, log.log_end_offset + 1))
 
 
 def asked_for_many(

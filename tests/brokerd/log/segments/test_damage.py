@@ -15,7 +15,7 @@ from brokerd.log.segments import timestamp_search
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches
 from tests.brokerd.log.cleaner.support import ABORT
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, headers, records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, headers, open_manager, records
 
 CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
 END = 40
@@ -24,7 +24,7 @@ FLIPS = 12
 
 
 def open_in(directory: Path) -> LogManager:
-    return LogManager.open([str(directory)], 1, now_ms=NOW_MS)
+    return open_manager([str(directory)], 1, now_ms=NOW_MS)
 
 
 def the_log(manager: LogManager) -> UnifiedLog:

@@ -44,7 +44,7 @@ def filled(directory: Path) -> UnifiedLog:
 
 def spoil_index(log: UnifiedLog, base_offset: int) -> None:
     """Half an entry at the end of the index of a segment, which was closed for room."""
-    (segment,) = [each for each in log.local.segments_between(0, BATCHES)
+    (segment,) = [each for each in log.local.segments.between(0, BATCHES)
                   if each.base_offset == base_offset]  # fmt: skip
     segment.file.close()
     with open(segment.path(".index"), "ab") as file:
@@ -64,7 +64,7 @@ def test_a_read_that_fails_while_an_index_is_made_anew_costs_no_record(
     is_active: bool,
 ) -> None:
     log = filled(tmp_path)
-    base_offset = log.local.segments_between(0, BATCHES)[-1 if is_active else 0].base_offset
+    base_offset = log.local.segments.between(0, BATCHES)[-1 if is_active else 0].base_offset
     wanted = base_offset + 9
     spoil_index(log, base_offset)
     size_bytes = log.size_bytes

@@ -21,13 +21,12 @@ from brokerd.coordinator.group.records import (
 )
 from brokerd.coordinator.group.store import GroupStore
 from brokerd.log.end_transaction_marker import ABORT, COMMIT
-from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import TRANSACTIONAL, Record, encode_batch
 from brokerd.server.coordinator_runtime import group_loading
 from brokerd.server.coordinator_runtime.group_loading import load
-from tests.brokerd.log.support import segments_of
+from tests.brokerd.log.support import open_manager, segments_of
 from tests.brokerd.log.test_transactions import end, put
 
 NOW_MS = 1_700_000_000_000
@@ -35,7 +34,7 @@ NOW_MS = 1_700_000_000_000
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[UnifiedLog]:
-    logs = LogManager.open([str(tmp_path)], 1, now_ms=NOW_MS)
+    logs = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
     config = LogConfig.from_properties({}, {"segment.bytes": "262144"})
     yield logs.create(OFFSETS_TOPIC, 0, uuid4(), config, NOW_MS)
     logs.shutdown()
