@@ -42,12 +42,13 @@ def lines(events: Iterator[Event], view: ResultView) -> Iterator[bytes]:
     """The lines of a search, for `stream_chunks` (streaming_response.py)."""
     try:
         for event in events:
-            yield _line(_content(event, view))
+            yield line(_content(event, view))
     except (GatewayError, FilterInvalid) as error:
-        yield _line({"error": error_text(error)})
+        yield line({"error": error_text(error)})
 
 
-def _line(content: dict[str, Any]) -> bytes:
+def line(content: dict[str, Any]) -> bytes:
+    """A line of JSON."""
     return json.dumps(content).encode() + b"\n"
 
 
@@ -55,9 +56,9 @@ def _content(event: Event, view: ResultView) -> dict[str, Any]:
     if isinstance(event, SearchProgress):
         context = {
             "progress": event,
-            "percent": _percent(event),
+            "percent": percent(event),
             "per_second": event.offsets / event.seconds if event.seconds else None,
-            "seconds_left": None if view.is_followed else _left_s(event),
+            "seconds_left": None if view.is_followed else left_s(event),
             "is_followed": view.is_followed,
             "shown_max": 0 if view.is_followed else view.matches_max,
         }
@@ -82,11 +83,12 @@ def _row(row: RecordRow, view: ResultView) -> dict[str, Any]:
     }
 
 
-def _percent(progress: SearchProgress) -> float:
+def percent(progress: SearchProgress) -> float:
+    """How much of the offsets was searched."""
     return 100 * progress.offsets / progress.offsets_total if progress.offsets_total else 100.0
 
 
-def _left_s(progress: SearchProgress) -> float | None:
+def left_s(progress: SearchProgress) -> float | None:
     """Seconds that the rest takes at the rate so far; None = not known."""
     if not progress.offsets or progress.end:
         return None

@@ -1,9 +1,11 @@
-"""The pages of a partition's segments, and of the content of one segment."""
+"""The pages of a partition's segments, with an estimate of what compaction would save, and of the
+content of one segment."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -16,7 +18,9 @@ from console.charts.chart_query import ChartQuery
 from console.records import unread_partitions
 from console.records.forms import OFFSET_MAX
 from console.records.masking_rules import is_masked
-from console.segments import partition_page, services
+from console.records.search_stream import error_text
+from console.records.streaming_response import disable_buffering, stream_chunks
+from console.segments import compaction_stream, partition_page, services, start_estimate
 from console.segments.forms import LookUpForm
 from console.segments.lookup import OffsetNotFound, OffsetOutside
 from console.segments.scale import scale_of
@@ -27,6 +31,7 @@ from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Unsupported
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
+from monitoring.records.compaction_estimate import KEYS_MAX
 
 Found = TypeVar("Found")
 _CHARTS = ("records", "bytes", "size")
@@ -39,6 +44,8 @@ def partition_segments(
 ) -> HttpResponse:
     """The segments of a partition."""
     page = _page(request, topic, partition)
+    page["may_estimate"] = start_estimate.may_estimate(request.principal, request.cluster, topic)
+    page |= {"is_estimating": "estimate" in request.GET, "keys_max": KEYS_MAX}
     charts = [ChartQuery("topic", show, topic=topic, partition=partition) for show in _CHARTS]
     page |= cards.context(request, charts)
 
@@ -51,8 +58,10 @@ def partition_segments(
         except Unsupported:  # no brokerd, or the address of its admin port is not known
             page["is_fetched"] = True
             page["batches"] = _look_up(request, page["row"], form, services.fetch_batches)
+            retention = services.read_retention(request.cluster, topic)
+            page["is_compacted"] = retention.is_compacted
             return
-        page["log"] = log
+        page["log"], page["is_compacted"] = log, log.retention.is_compacted
         try:
             if form.is_bound and not page["is_masked"]:
                 page["lookup"] = _look_up(request, page["row"], form, services.look_up)
@@ -61,6 +70,24 @@ def partition_segments(
                 page.update(_strip(request, page, at_ms))
 
     return render(request, "segments/partition.html", page, status=_read_status(page, read))
+
+
+@require_safe
+@requires("segment.view", resource="topic")
+def estimate(request: ClusterRequest, cluster: str, topic: str, partition: int) -> HttpResponseBase:
+    """What compaction would save of a partition, while it is estimated (compaction_stream.py)."""
+    row = _page(request, topic, partition)["row"]
+    if row is None:
+        return JsonResponse({"error": _("This partition is not in a sample yet.")}, status=503)
+    try:
+        found = start_estimate.start(request.principal, request.cluster, row, now_ms())
+    except GatewayError as error:
+        return JsonResponse({"error": error_text(error)}, status=503)
+    events = found.running.events()
+    content = stream_chunks(found.running, compaction_stream.lines(events, found))
+    response = StreamingHttpResponse(content, content_type="application/x-ndjson")
+    disable_buffering(response)
+    return response
 
 
 @require_safe

@@ -9,6 +9,7 @@ from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_head
 from brokerd.protocol.varint import read_varint
 
 DECOMPRESSED_BYTES_MAX = 64 << 20  # of one batch
+COMMITTED, ABORTED, CONTROL = "committed", "aborted", "control"
 _ABORT, _CONTROL_KEY_BYTES = 0, 4
 
 
@@ -20,7 +21,7 @@ class AbortedTransaction(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """A batch whose records are committed; `data` is what follows the header, as stored."""
+    """A batch; `data` is what follows the header, as stored."""
 
     header: BatchHeader
     data: memoryview
@@ -36,16 +37,29 @@ def committed_batches(data: memoryview, aborted: Sequence[AbortedTransaction]) -
     A batch that is cut off at the end is left out. Raises ValueError for anything but batches of
     format version 2.
     """
+    return (batch for kind, batch in batches_by_kind(data, aborted) if kind == COMMITTED)
+
+
+def batches_by_kind(
+    data: memoryview, aborted: Sequence[AbortedTransaction]
+) -> Iterator[tuple[str, Batch]]:
+    """Each complete batch in `data` with its kind: COMMITTED, ABORTED or CONTROL.
+
+    Raises ValueError as `committed_batches`.
+    """
     upcoming = sorted(aborted, key=lambda each: each.first_offset)
     aborting: set[int] = set()
     for header, content in _batches(data):
         while upcoming and upcoming[0].first_offset <= header.last_offset:
             aborting.add(upcoming.pop(0).producer_id)
+        kind = COMMITTED
         if header.is_control:
+            kind = CONTROL
             if _is_abort(content):
                 aborting.discard(header.producer_id)
-        elif not (header.is_transactional and header.producer_id in aborting):
-            yield Batch(header, content)
+        elif header.is_transactional and header.producer_id in aborting:
+            kind = ABORTED
+        yield kind, Batch(header, content)
 
 
 def batches_before(data: memoryview, end: int) -> tuple[memoryview, int | None]:

@@ -20,23 +20,25 @@ from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.reasons import Reason
 from monitoring.records import scan
 from monitoring.records.search_windows import Window
-from monitoring.records.window_scanner import Scanned, WindowScanner
+from monitoring.records.window_scanner import Scanned
 
 
-class _Scanner(Protocol):
+class Scanner(Protocol):
+    """Scans windows, one after the other."""
+
     def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned: ...
 
 
 class ScanPool:
     """The scanners of a search; each scans one window at a time."""
 
-    def __init__(self, scanner: WindowScanner, *, with_helpers: bool = False) -> None:
+    def __init__(self, scanner: Scanner, *, with_helpers: bool = False) -> None:
         self.may_use_two = False  # set by another thread
         self._in_thread = scanner
-        self._first: _Scanner = _Helper(scanner) if with_helpers else scanner
-        self._unused: list[_Scanner] = [_Helper(scanner)] if with_helpers else []
+        self._first: Scanner = _Helper(scanner) if with_helpers else scanner
+        self._unused: list[Scanner] = [_Helper(scanner)] if with_helpers else []
         self.size = 1 + len(self._unused)
-        self._free: asyncio.Queue[_Scanner] = asyncio.Queue()
+        self._free: asyncio.Queue[Scanner] = asyncio.Queue()
         self._free.put_nowait(self._first)
         self._threads = ThreadPoolExecutor(self.size, "scan")
 
@@ -45,7 +47,7 @@ class ScanPool:
         if self.may_use_two and self._unused:
             self._free.put_nowait(self._unused.pop())
         scanner = await self._free.get()
-        returned: _Scanner | None = scanner
+        returned: Scanner | None = scanner
         try:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, scanner.scan, window, pieces)
@@ -66,7 +68,7 @@ class ScanPool:
 class _Helper:
     """A process that scans windows as the scanner that it is forked with."""
 
-    def __init__(self, scanner: WindowScanner) -> None:
+    def __init__(self, scanner: Scanner) -> None:
         self._connection, far_end = Pipe()
         process = get_context("fork").Process(
             target=_serve, args=(far_end, self._connection, scanner), daemon=True
@@ -90,7 +92,7 @@ class _Helper:
 
 
 def _serve(
-    connection: "Connection[Any, Any]", other_end: "Connection[Any, Any]", scanner: WindowScanner
+    connection: "Connection[Any, Any]", other_end: "Connection[Any, Any]", scanner: Scanner
 ) -> None:
     """Scan until the process of the search closes its end, also by dying."""
     other_end.close()

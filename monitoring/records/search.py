@@ -25,7 +25,7 @@ from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 from monitoring.records import batches, scan
 from monitoring.records.filters import Condition, RecordFilter
-from monitoring.records.scan_pool import ScanPool
+from monitoring.records.scan_pool import Scanner, ScanPool
 from monitoring.records.search_windows import (
     DECODED_WINDOW_BYTES,
     WINDOW_BYTES,
@@ -101,10 +101,9 @@ class Search:
     def __init__(self, request: SearchRequest, send: Send) -> None:
         """Raises FilterInvalid."""
         self._request, self._send = request, send
-        record_filter = RecordFilter(request.conditions, request.expression)
-        scanner = WindowScanner(record_filter, request.masked, request.registry)
-        self.pool = ScanPool(scanner, with_helpers=scanner.decodes_all and not request.follows)
-        self._window_bytes = DECODED_WINDOW_BYTES if scanner.decodes_all else WINDOW_BYTES
+        scanner, decodes_all = self._scanner()
+        self.pool = ScanPool(scanner, with_helpers=decodes_all and not request.follows)
+        self._window_bytes = DECODED_WINDOW_BYTES if decodes_all else WINDOW_BYTES
         self._windows = self._windows_of(request.spans, newest_first=request.newest_first)
         starts = {number: span.start for number, span in request.spans.items()}
         self._progress = SearchProgress(offsets_total=self._windows.offsets_total, positions=starts)
@@ -134,6 +133,13 @@ class Search:
         all_read = self._progress.offsets >= self._progress.offsets_total
         is_cut = self._is_full and not (all_read and self._sent_all)
         self._report(self._end_reason() or (LIMIT if is_cut else self._end_of_all()))
+
+    def _scanner(self) -> tuple[Scanner, bool]:
+        """What scans the windows, and whether it decodes each record. Raises FilterInvalid."""
+        request = self._request
+        record_filter = RecordFilter(request.conditions, request.expression)
+        scanner = WindowScanner(record_filter, request.masked, request.registry)
+        return scanner, scanner.decodes_all
 
     def _end_of_all(self) -> str:
         return ERROR if self._progress.unread else COMPLETE

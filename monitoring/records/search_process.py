@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from monitoring.gateway.errors import GatewayError
+from monitoring.records.compaction_search import CompactionRequest, CompactionSearch
 from monitoring.records.filters import FilterInvalid
-from monitoring.records.search import Search, SearchRequest
+from monitoring.records.search import Search, SearchRequest, Send
 
 _NICE = 10
 
@@ -30,7 +31,7 @@ def main(descriptor: int) -> None:
     connection: Connection[Any, Any] = Connection(descriptor)
     request: SearchRequest = connection.recv()
     try:
-        search = Search(request, connection.send)  # forks, so before there is a thread
+        search = _search(request, connection.send)  # forks, so before there is a thread
         threading.Thread(target=_listen, args=(connection, search), daemon=True).start()
         asyncio.run(search.run())
         connection.send(None)
@@ -40,6 +41,13 @@ def main(descriptor: int) -> None:
         pass
     except Exception:
         connection.send(RuntimeError(traceback.format_exc()))
+
+
+def _search(request: SearchRequest, send: Send) -> Search:
+    """Raises FilterInvalid."""
+    if isinstance(request, CompactionRequest):
+        return CompactionSearch(request, send)
+    return Search(request, send)
 
 
 def _listen(connection: "Connection[Any, Any]", search: Search) -> None:

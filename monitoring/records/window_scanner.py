@@ -7,6 +7,7 @@ from monitoring.gateway.records import RecordRow
 from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.records import batches, scan
 from monitoring.records.batches import AbortedTransaction
+from monitoring.records.compaction_estimate import ScannedKeys
 from monitoring.records.filters import RecordFilter
 from monitoring.records.masking import mask
 from monitoring.records.search_windows import Window
@@ -24,6 +25,7 @@ class Scanned(NamedTuple):
     first_failure: str
     undecoded: int  # records whose schema could not be had or does not fit
     first_undecoded: str
+    keys: ScannedKeys | None = None  # of an estimate of what compaction saves
 
 
 class WindowScanner:

@@ -124,6 +124,11 @@ TABLE = {
     "masking": [(["local"], ADMIN, ADMIN)],
     "masking-remove": [(["local", 1], (LOGIN, GONE, *NEVER[2:]), ADMIN)],
     "segments": [([*TOPIC, 0], LOOK, None), ([*HIDDEN, 0], SECRET, None)],
+    "segments-estimate": [
+        ([*TOPIC, 0], LOOK, None),
+        ([*HIDDEN, 0], SECRET, None),
+        ([*CLOSED, 0], ADMIN, None),
+    ],
     "segment": [([*TOPIC, 0, 0], LOOK, None), ([*HIDDEN, 0, 0], SECRET, None)],
     "alerts": [(["local"], LOOK, None)],
     "alert-rules": [(["local"], LOOK, None)],

@@ -110,7 +110,8 @@ def test_what_the_next_compaction_reads_is_told_of_a_compacted_log(
         BrokerdAdmin, "segments", lambda *args: answer(*args) | {"compaction": None}
     )
     page = client_of(viewer).get(url).content.decode()
-    assert "What compaction would save is not known" in page
+    assert "written since the last compaction" not in page
+    assert "Estimate what compaction would save" in page
 
 
 def test_of_a_log_that_is_not_compacted_nothing_is_said_of_compaction(place, client_of, viewer):

@@ -1,0 +1,80 @@
+"""Starts estimates of what compaction would save of a partition, with rights.
+
+Only counts and sizes are shown. Yet who asks needs the right to read the records of the topic: all
+of them are read, and of an internal topic the number of keys depends on groups and topics that the
+user may not see. A user for whom the keys are masked gets no estimate: one who may write could try
+out keys and see whether their number grows. Where other parts are masked, sizes are rounded as
+everywhere, and there is no share of two sizes, since it is more exact than these.
+"""
+
+from dataclasses import dataclass
+
+from django.core.exceptions import PermissionDenied
+from django.utils.translation import gettext as _
+
+from console.accounts.principal import Principal
+from console.records.masking_rules import mask_targets
+from console.records.services import require_readable
+from console.segments.compactable import CompactablePart, compactable_part
+from monitoring.gateway import timeouts
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused
+from monitoring.gateway.gateway import Gateway, for_cluster
+from monitoring.models import Cluster
+from monitoring.read_model.row_types import PartitionRow
+from monitoring.reasons import Reason
+from monitoring.records.compaction_search import CompactionRequest
+from monitoring.records.running_search import RunningSearch
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An estimate that runs, and of what; the caller stops it. `is_masked`: sizes are rounded."""
+
+    running: RunningSearch
+    partition: int
+    part: CompactablePart
+    min_lag_ms: int
+    is_masked: bool
+
+
+def may_estimate(principal: Principal, cluster: Cluster, topic: str) -> bool:
+    """Whether the user may have an estimate for a partition of the topic."""
+    may_read = principal.may("record.read", cluster, topic)
+    return may_read and "key" not in mask_targets(principal, cluster, topic)[0]
+
+
+def start(principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int) -> Estimate:
+    """An estimate of what compaction would save of the partition now.
+
+    Raises PermissionDenied without the right to it, or GatewayError (unknown topic, topic that is
+    not compacted, cluster down, too many searches).
+    """
+    require_readable(principal, cluster, row.topic)
+    targets, _unmasked = mask_targets(principal, cluster, row.topic)
+    if "key" in targets:
+        raise PermissionDenied(_("The keys of these records are masked for you."))
+    with for_cluster(cluster) as gateway:
+        values = {each.name: each.value for each in gateway.topics.describe_configs(row.topic)}
+        if "compact" not in (values.get("cleanup.policy") or ""):
+            raise Refused(_("The cleanup.policy of this topic does not include compact."))
+        min_lag_ms = int(values.get("min.compaction.lag.ms") or 0)
+        part = _part(gateway, row, min_lag_ms, now_ms)
+        settings = gateway.kafka_client_settings
+    spans = {row.partition: part.offsets}
+    running = RunningSearch(CompactionRequest(settings, row.topic, spans, now_ms=now_ms))
+    return Estimate(running, row.partition, part, min_lag_ms, bool(targets))
+
+
+def _part(gateway: Gateway, row: PartitionRow, min_lag_ms: int, now_ms: int) -> CompactablePart:
+    """What is read; without the admin port of brokerd the bounds of segments are not known."""
+    log = gateway.wire.spans(row.topic, timeouts.READ_S).get(row.partition)
+    if log is None:
+        raise ClusterUnavailable(
+            Reason("partition_unread", topic=row.topic, partition=row.partition)
+        )
+    try:
+        answer = gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)
+    except GatewayError:
+        return compactable_part(log, None, None, min_lag_ms, now_ms)
+    stable_offset = answer.get("last_stable_offset")
+    return compactable_part(log, answer["segments"], stable_offset, min_lag_ms, now_ms)
