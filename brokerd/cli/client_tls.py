@@ -5,8 +5,8 @@ import ssl
 from collections.abc import Mapping
 
 from brokerd.cli.options import CliError
-from brokerd.config.tls import TlsSettings, is_tls_key, tls_settings
-from brokerd.security.tls import TlsError, client_context, pem
+from brokerd.config.tls_settings import TlsSettings, is_tls_key, tls_settings
+from brokerd.security.ssl_contexts import TlsError, client_context, pem
 
 _IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 _TLS = "ssl."

@@ -32,7 +32,7 @@ class StoppedBroker:
 
     def __init__(self, client: Any, name: str) -> None:
         from brokerd.cluster.zookeeper import paths, znode_json
-        from brokerd.config.dynamic import DEFAULT_NAME
+        from brokerd.config.dynamic_config import DEFAULT_NAME
 
         self._client = client
         self._name = name
@@ -47,7 +47,7 @@ class StoppedBroker:
 
     def settings(self, source: int) -> list[Setting]:
         """The dynamic settings, sorted by name; secrets have no value."""
-        from brokerd.config.config_def import ConfigType, known_setting
+        from brokerd.config.kafka_settings import ConfigType, known_setting
 
         found = []
         for name, value in sorted(self.current.items()):
@@ -61,7 +61,7 @@ class StoppedBroker:
         from kazoo.exceptions import KazooException
 
         from brokerd.cluster.zookeeper import paths, znode_json
-        from brokerd.config.dynamic import check_each
+        from brokerd.config.dynamic_config import check_each
 
         check_are_set(dropped, self.current)
         check_each(self._name, added)

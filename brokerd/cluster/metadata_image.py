@@ -1,6 +1,6 @@
 """What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
 
-One MetadataImage lives as long as its ClusterMembership, which alone changes it, in place and on
+One MetadataImage lives as long as its BrokerLifecycle, which alone changes it, in place and on
 the event loop; everyone else reads. A change returns an ImageDelta.
 """
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from brokerd.config.broker import BrokerConfig
+from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.listeners import Listener
-from brokerd.config.tls import Store, TlsSettings
+from brokerd.config.tls_settings import Store, TlsSettings
 
 ADDED_MAX = 16
 """So many listeners may be there besides those of the file: each takes a socket."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from brokerd.config.changes import ConfigChange, apply_operations
+from brokerd.config.incremental_changes import ConfigChange, apply_operations
 from brokerd.config.log_config import TOPIC_KEYS, effective_values
 from brokerd.errors import ErrorCode, KafkaError
 

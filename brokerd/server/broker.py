@@ -19,10 +19,10 @@ from pathlib import Path
 from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
-from brokerd.cluster.cluster_membership import ClusterMembership
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.cluster.settings import ClusterSettings
-from brokerd.config.broker import BrokerConfig
+from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.log_config import LogConfig
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
@@ -68,7 +68,7 @@ class Broker:
     logs: LogManager
     replicas: ReplicaManager
     cleaner: LogCleanerManager
-    cluster: ClusterMembership
+    cluster: BrokerLifecycle
     groups: GroupService
     led: LedPartitions
     log_starts: LogStartSaves
@@ -176,7 +176,7 @@ class Broker:
             ),
         )
         try:
-            self.cluster = ClusterMembership(
+            self.cluster = BrokerLifecycle(
                 _cluster_settings(config, dirs),
                 asyncio.get_running_loop(), self._publish, self._on_fatal,
             )  # fmt: skip

@@ -17,7 +17,7 @@ from brokerd.turns import in_turns, keep_uncollected
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from brokerd.cluster.cluster_membership import ClusterMembership
+    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
     from brokerd.cluster.metadata_image import ImageDelta, TopicInfo
     from brokerd.config.log_config import LogConfig
     from brokerd.replication.partition import Partition
@@ -38,7 +38,7 @@ FROZEN_FROM = 200
 class MetadataPublisher:
     """See the module."""
 
-    cluster: ClusterMembership
+    cluster: BrokerLifecycle
     settings: LiveSettings
     replicas: ReplicaManager
     groups: GroupService

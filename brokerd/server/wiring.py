@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.admin_http.broker_metrics import BrokerFigures
+from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.pages import AdminPages
-from brokerd.server.admin_http.prometheus import PrometheusPage
 from brokerd.server.api import security, transactions
 from brokerd.server.api.api_versions import api_versions
 from brokerd.server.api.cluster import ClusterHandlers

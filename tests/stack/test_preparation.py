@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from brokerd.config.broker import parse
+from brokerd.config.broker_config import parse
 from monitoring import secret_files
 from stack import preparation
 from stack.config import StackConfig

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Final, NamedTuple
 
 from brokerd.cluster.admin.configs import sanitized, unsanitized
-from brokerd.config.dynamic import DEFAULT_NAME
+from brokerd.config.dynamic_config import DEFAULT_NAME
 from brokerd.errors import ErrorCode, KafkaError
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"

@@ -16,6 +16,12 @@ from uuid import uuid4
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
+from brokerd.cluster.admin.new_topic_plan import (
+    TopicPlan,
+    automatic_topic,
+    plan_creation,
+    plan_growth,
+)
 from brokerd.cluster.admin.outcomes import (
     CONCURRENT_MAX,
     as_kafka_error,
@@ -23,12 +29,6 @@ from brokerd.cluster.admin.outcomes import (
     unreachable,
 )
 from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
-from brokerd.cluster.admin.topic_creation import (
-    TopicPlan,
-    automatic_topic,
-    plan_creation,
-    plan_growth,
-)
 from brokerd.cluster.controller.service import ControllerService
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.progress import Progress

@@ -22,7 +22,7 @@ from brokerd.cluster.zookeeper.znode_json import (
     decode_topic,
 )
 from brokerd.cluster.zookeeper.zookeeper_client import Node, Watch, ZooKeeper
-from brokerd.config.dynamic import DEFAULT_NAME
+from brokerd.config.dynamic_config import DEFAULT_NAME
 from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ import os
 import sys
 from typing import BinaryIO
 
-from brokerd.scheduling import yield_to_event_loop
+from brokerd.cpu_scheduling import yield_to_event_loop
 
 _NICENESS = 10  # behind the broker where both want the same core
 

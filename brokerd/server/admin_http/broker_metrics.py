@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from brokerd.errors import ErrorCode
 from brokerd.integer_ranges import INT64_MAX
 from brokerd.metrics import FETCH, PARTS, PRODUCE
-from brokerd.server.admin_http.exposition import Row, family, head, histogram, singles
+from brokerd.server.admin_http.prometheus_text import Row, family, head, histogram, singles
 from brokerd.server.requests.request_times import api_name
 
 if TYPE_CHECKING:
     from brokerd.clock import Clock
-    from brokerd.cluster.cluster_membership import ClusterMembership
+    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
     from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
     from brokerd.log.log_manager import LogManager
     from brokerd.metrics import BrokerMetrics
@@ -75,7 +75,7 @@ class BrokerFigures:
     """The parts of the broker from which metrics are read."""
 
     metrics: BrokerMetrics
-    cluster: ClusterMembership
+    cluster: BrokerLifecycle
     socket_server: SocketServer
     logs: LogManager
     cleaner: LogCleanerManager

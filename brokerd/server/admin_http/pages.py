@@ -19,11 +19,11 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import compression_sample, inspection
 from brokerd.protocol.compression import codec_name
 from brokerd.server.admin_http.broker_metrics import disk_spaces, resident_bytes
-from brokerd.server.admin_http.exposition import CONTENT_TYPE
 from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
+from brokerd.server.admin_http.prometheus_text import CONTENT_TYPE
 
 if TYPE_CHECKING:
-    from brokerd.cluster.cluster_membership import ClusterMembership
+    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
     from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
     from brokerd.log.inspection import BatchInfo
     from brokerd.log.io.open_files import FileRange
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.replication.replica_manager import ReplicaManager
     from brokerd.server.admin_http.events import EventRing
-    from brokerd.server.admin_http.prometheus import PrometheusPage
+    from brokerd.server.admin_http.metrics_page import PrometheusPage
     from brokerd.server.network.socket_server import SocketServer
 
 Result = TypeVar("Result")
@@ -63,7 +63,7 @@ class AdminPages:
     """The pages, each from a query to an answer."""
 
     prometheus: PrometheusPage
-    cluster: ClusterMembership
+    cluster: BrokerLifecycle
     socket_server: SocketServer
     logs: LogManager
     cleaner: LogCleanerManager

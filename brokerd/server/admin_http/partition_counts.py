@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from brokerd.replication.partition import TRAFFIC
 from brokerd.replication.state import NO_LEADER
-from brokerd.server.admin_http.exposition import label_text
+from brokerd.server.admin_http.prometheus_text import label_text
 
 if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import TopicInfo

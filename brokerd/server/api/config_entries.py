@@ -11,14 +11,14 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Any
 
-from brokerd.config.broker import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
-from brokerd.config.config_def import ConfigType, known_setting
+from brokerd.config.broker_config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
 from brokerd.config.docs import BROKER_DOCUMENTATION, KEPT_DOCUMENTATION, TOPIC_DOCUMENTATION
-from brokerd.config.dynamic import DYNAMIC_ONLY, BrokerSettings, is_read_only
-from brokerd.config.fixed import FIXED_DOCUMENTATION, FIXED_SETTINGS
+from brokerd.config.dynamic_config import DYNAMIC_ONLY, BrokerSettings, is_read_only
+from brokerd.config.kafka_settings import ConfigType, known_setting
 from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
-from brokerd.config.tls import KEYS as TLS_KEYS
-from brokerd.config.tls import PREFIX, PROTOCOLS
+from brokerd.config.single_value_settings import FIXED_DOCUMENTATION, FIXED_SETTINGS
+from brokerd.config.tls_settings import KEYS as TLS_KEYS
+from brokerd.config.tls_settings import PREFIX, PROTOCOLS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
 from brokerd.config.values import comma_list, java_double
 from brokerd.integer_ranges import INT32_MAX

@@ -15,9 +15,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from brokerd.cluster.topic_names import check_topic_name
-from brokerd.config.changes import ConfigChange, ConfigOperation, apply_operations
-from brokerd.config.config_def import ConfigType, known_setting
-from brokerd.config.dynamic import DEFAULT_NAME, check_change
+from brokerd.config.dynamic_config import DEFAULT_NAME, check_change
+from brokerd.config.incremental_changes import ConfigChange, ConfigOperation, apply_operations
+from brokerd.config.kafka_settings import ConfigType, known_setting
 from brokerd.config.topic_config_changes import apply_changes, check_topic_config
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.messages import item_encoder

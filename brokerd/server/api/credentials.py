@@ -16,7 +16,7 @@ from brokerd.turns import in_turns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brokerd.cluster.cluster_membership import ClusterMembership
+    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 
 
 _MECHANISMS = (1, 2)
@@ -33,7 +33,7 @@ _NOT_YET = (
 
 @dataclass(frozen=True, slots=True)
 class CredentialHandlers:
-    cluster: ClusterMembership
+    cluster: BrokerLifecycle
 
     async def describe_user_scram_credentials(
         self, context: RequestContext, request: Any

@@ -19,7 +19,7 @@ from brokerd.turns import at_once_or_in_turns
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from brokerd.cluster.cluster_membership import ClusterMembership
+    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
     from brokerd.cluster.metadata_image import MetadataImage
 
 PREFERRED = 0
@@ -28,7 +28,7 @@ UNCLEAN = 1
 
 @dataclass(frozen=True, slots=True)
 class ElectLeadersHandler:
-    cluster: ClusterMembership
+    cluster: BrokerLifecycle
 
     def elect_leaders(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
         """One answer per requested partition; if all are requested, only those where an election

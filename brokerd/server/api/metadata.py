@@ -18,7 +18,7 @@ from brokerd.server.requests.context import Fields, Reply, RequestContext
 from brokerd.turns import AT_ONCE_MAX, in_turns
 
 if TYPE_CHECKING:
-    from brokerd.cluster.cluster_membership import ClusterMembership
+    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
     from brokerd.cluster.metadata_image import TopicInfo
     from brokerd.server.api.metadata_cache import MetadataCache
 
@@ -31,7 +31,7 @@ IDS_FIELD_FROM, IDS_FROM = 10, 12
 
 @dataclass(frozen=True, slots=True)
 class MetadataHandlers:
-    cluster: ClusterMembership
+    cluster: BrokerLifecycle
     cache: MetadataCache
     creates_topics: bool
 

@@ -16,14 +16,14 @@ from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
 if TYPE_CHECKING:
-    from brokerd.cluster.cluster_membership import ClusterMembership
+    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
     from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.replication.state import PartitionState
 
 
 @dataclass(frozen=True, slots=True)
 class ReassignmentHandlers:
-    cluster: ClusterMembership
+    cluster: BrokerLifecycle
 
     async def alter_partition_reassignments(self, context: RequestContext, request: Any) -> Fields:
         """One answer per partition; if a partition is named twice, the last replicas count."""

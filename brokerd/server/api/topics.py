@@ -18,8 +18,8 @@ from brokerd.turns import in_turns
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from brokerd.cluster.cluster_membership import ClusterMembership
-    from brokerd.config.dynamic import BrokerSettings
+    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+    from brokerd.config.dynamic_config import BrokerSettings
     from brokerd.server.live_settings import LiveSettings
 
 
@@ -32,7 +32,7 @@ CONFIGS_FROM = 5
 
 @dataclass(frozen=True, slots=True)
 class TopicHandlers:
-    cluster: ClusterMembership
+    cluster: BrokerLifecycle
     settings: LiveSettings
 
     async def create_topics(self, context: RequestContext, request: Any) -> Fields:

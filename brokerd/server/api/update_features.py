@@ -9,12 +9,12 @@ from brokerd.errors import ErrorCode
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 
 if TYPE_CHECKING:
-    from brokerd.cluster.cluster_membership import ClusterMembership
+    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 
 
 @dataclass(frozen=True, slots=True)
 class UpdateFeaturesHandler:
-    cluster: ClusterMembership
+    cluster: BrokerLifecycle
 
     def update_features(self, context: RequestContext, request: Any) -> Fields:
         """INVALID_REQUEST for each feature; as Kafka's controller in ZooKeeper mode."""

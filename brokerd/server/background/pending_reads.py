@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from brokerd.cpu_scheduling import yield_to_event_loop
 from brokerd.errors import KafkaError
-from brokerd.scheduling import yield_to_event_loop
 from brokerd.turns import expect_busy_threads, in_turns
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.partition import Partition
 from brokerd.server.coordinator_runtime.group_loading import load
 from brokerd.server.coordinator_runtime.group_writes import GroupWrites
-from brokerd.server.requests.ack_queues import AckQueues
+from brokerd.server.requests.ack_timers import AckQueues
 
 R = TypeVar("R", bound=Reply)
 Arguments = TypeVarTuple("Arguments")

@@ -11,9 +11,9 @@ import logging
 from collections.abc import Iterable
 
 from brokerd.clock import Clock
-from brokerd.cluster.cluster_membership import ClusterMembership
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
-from brokerd.config.broker import BrokerConfig
+from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
@@ -22,7 +22,7 @@ from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
-from brokerd.server.requests.ack_queues import AckQueues
+from brokerd.server.requests.ack_timers import AckQueues
 from brokerd.turns import in_turns
 
 NAME_BYTES_MAX = INT16_MAX
@@ -56,7 +56,7 @@ class GroupService:
         config: BrokerConfig,
         clock: Clock,
         replicas: ReplicaManager,
-        cluster: ClusterMembership,
+        cluster: BrokerLifecycle,
         pending_reads: PendingReads,
         acks: AckQueues,
     ) -> None:

@@ -17,9 +17,9 @@ from brokerd.coordinator.group.records import encode_key, encode_value
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult
 from brokerd.protocol.records import Record, encode_batch
-from brokerd.replication.acks import WAITS
+from brokerd.replication.ack_queue import WAITS
 from brokerd.replication.partition import Partition
-from brokerd.server.requests.ack_queues import REPLICATED, AckQueues
+from brokerd.server.requests.ack_timers import REPLICATED, AckQueues
 
 logger = logging.getLogger(__name__)
 

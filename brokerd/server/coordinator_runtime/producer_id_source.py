@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from brokerd.coordinator.transaction.producer_ids import ProducerIds
 
 if TYPE_CHECKING:
-    from brokerd.cluster.cluster_membership import ClusterMembership
+    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 
 
 class ProducerIdSource:
     """Takes ids from the broker's block; claims the next block when it is used up."""
 
-    def __init__(self, cluster: ClusterMembership) -> None:
+    def __init__(self, cluster: BrokerLifecycle) -> None:
         self._cluster = cluster
         self._ids = ProducerIds()
         self._claiming = asyncio.Lock()

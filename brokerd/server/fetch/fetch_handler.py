@@ -1,4 +1,5 @@
-"""Serves Fetch: each request is a `ServedFetch`, but those that a memo answers (`memo.py`).
+"""Serves Fetch: each request is a `ServedFetch`, but for those that repeat an earlier one
+(`repeated_fetches.py`).
 
 A consumer reads up to the high watermark; with isolation_level=read_committed, up to the last
 stable offset. The first partition with records gives a whole batch, even if it is larger than
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING
 from brokerd.errors import KafkaError
 from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_fetch
 from brokerd.protocol.framing import RequestHeader
-from brokerd.server.fetch.memo import memo_of
-from brokerd.server.fetch.served_fetch import PARTITION_BYTES, ServedFetch, refusal
+from brokerd.server.fetch.delayed_fetch import PARTITION_BYTES, ServedFetch, refusal
+from brokerd.server.fetch.repeated_fetches import memo_of
 from brokerd.turns import finish_steps
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from brokerd.server.network.receive_buffers import SMALL_FRAME_BYTES, WAITING_BY
 from brokerd.server.network.sender import Sender
 
 if TYPE_CHECKING:
-    from brokerd.server.fetch.memo import FetchMemo
+    from brokerd.server.fetch.repeated_fetches import FetchMemo
     from brokerd.server.network.socket_server import SocketServer
     from brokerd.server.network.tls_socket import TlsSocket
     from brokerd.server.requests.delayed_operations import Delayed

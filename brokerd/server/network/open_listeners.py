@@ -11,15 +11,15 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from brokerd.config.permitted_listener_changes import IN_THE_FILE, reaches_further
-from brokerd.security.tls import TlsError, server_context
+from brokerd.security.ssl_contexts import TlsError, server_context
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterable, Mapping
 
-    from brokerd.config.broker import BrokerConfig
+    from brokerd.config.broker_config import BrokerConfig
     from brokerd.config.listeners import Listener
-    from brokerd.config.tls import TlsSettings
+    from brokerd.config.tls_settings import TlsSettings
 
 logger = logging.getLogger(__name__)
 

@@ -18,16 +18,19 @@ from brokerd.server.network.connection_quotas import (
     descriptors_for_connections,
     limits_by_address,
 )
+from brokerd.server.network.connections_without_request import (
+    FIRST_REQUEST_S,
+    ConnectionsWithoutRequest,
+)
 from brokerd.server.network.host_lookups import HostLookups
 from brokerd.server.network.open_listeners import Listeners
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
-from brokerd.server.network.silent_connections import FIRST_REQUEST_S, SilentConnections
 from brokerd.server.network.tls_connection import TlsConnection, TlsOutputQueue
 from brokerd.server.network.tls_socket import TlsSocket
 
 if TYPE_CHECKING:
-    from brokerd.config.broker import BrokerConfig
+    from brokerd.config.broker_config import BrokerConfig
     from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)
@@ -54,7 +57,7 @@ class SocketServer:
     def __init__(self, config: BrokerConfig) -> None:
         self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._go_on)
         self.connections: set[Connection] = set()
-        self._silent = SilentConnections()
+        self._silent = ConnectionsWithoutRequest()
         self._config = config
         self.listeners = Listeners(self._on_connect, config)
         self.host_lookups = HostLookups()

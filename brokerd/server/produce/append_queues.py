@@ -30,7 +30,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.batch_work import Batch, Work, perform
+from brokerd.protocol.batch_rewrite import Batch, Work, perform
 from brokerd.server.background.pending_reads import load_log
 from brokerd.turns import expect_busy_threads, in_turns
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
-from brokerd.protocol.batch_checks import check_batch, has_odd_header
-from brokerd.protocol.batch_work import Work, perform
+from brokerd.protocol.batch_header_checks import check_batch, has_odd_header
+from brokerd.protocol.batch_rewrite import Work, perform
 from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.record_walk import Rules
 from brokerd.protocol.records import BatchHeader

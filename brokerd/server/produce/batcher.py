@@ -26,8 +26,8 @@ from brokerd.server.produce.batch_admission import (
     check_records,
     may_check_records,
 )
-from brokerd.server.produce.memo import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.partition_checks import writable_partition
+from brokerd.server.produce.repeated_produces import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.responses import (
     ACKS_ALL,
     PartitionRequest,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from brokerd.clock import Clock
     from brokerd.log.append import AppendResult
-    from brokerd.protocol.batch_work import Work
+    from brokerd.protocol.batch_rewrite import Work
     from brokerd.protocol.framing import RequestHeader
     from brokerd.replication.partition import Partition
     from brokerd.server.network.connection import Connection

@@ -21,7 +21,7 @@ from brokerd.protocol.produce import (
 )
 from brokerd.protocol.record_walk import RefusedRecords
 from brokerd.server.produce.append_queues import AppendFuture
-from brokerd.server.requests.ack_queues import REPLICATED, SYNCED
+from brokerd.server.requests.ack_timers import REPLICATED, SYNCED
 from brokerd.server.requests.delayed_operations import close_unanswered
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot
-    from brokerd.server.requests.ack_queues import Mark
+    from brokerd.server.requests.ack_timers import Mark
     from brokerd.server.requests.delayed_operations import Purgatory
     from brokerd.server.requests.led_partitions import LedPartitions
     from brokerd.server.requests.request_times import Since

@@ -18,7 +18,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.ack_queues import AckQueues
+from brokerd.server.requests.ack_timers import AckQueues
 from brokerd.turns import TURN_S
 
 if TYPE_CHECKING:

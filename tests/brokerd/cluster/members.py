@@ -18,7 +18,7 @@ from typing import Any
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from brokerd.cluster.cluster_membership import ClusterMembership
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.zookeeper.znode_json import Endpoint
@@ -28,7 +28,7 @@ DEADLINE_S = 20.0
 
 
 class Member:
-    """One broker's ClusterMembership with what it told. While `may_apply` is not set, the member is
+    """One broker's BrokerLifecycle with what it told. While `may_apply` is not set, the member is
     one that is slow to make its logs."""
 
     def __init__(self, settings: ClusterSettings) -> None:
@@ -37,7 +37,7 @@ class Member:
         self.fatal: list[Exception] = []
         self.may_apply = asyncio.Event()
         self.may_apply.set()
-        self.client = ClusterMembership(
+        self.client = BrokerLifecycle(
             settings, asyncio.get_running_loop(), self._changed, self.fatal.append
         )
 

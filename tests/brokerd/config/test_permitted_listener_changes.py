@@ -2,10 +2,10 @@
 
 import pytest
 
-from brokerd.config.broker import BrokerConfig, parse
-from brokerd.config.dynamic import BrokerSettings
+from brokerd.config.broker_config import BrokerConfig, parse
+from brokerd.config.dynamic_config import BrokerSettings
 from brokerd.config.permitted_listener_changes import ADDED_MAX, reaches_further, with_listener_of
-from brokerd.config.tls import Store, TlsSettings
+from brokerd.config.tls_settings import Store, TlsSettings
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 IN, OUT = "IN://127.0.0.1:9092", "OUT://0.0.0.0:9093"

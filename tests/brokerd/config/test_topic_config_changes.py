@@ -2,8 +2,8 @@
 
 import pytest
 
-from brokerd.config.changes import ConfigChange, ConfigOperation
 from brokerd.config.docs import TOPIC_DOCUMENTATION
+from brokerd.config.incremental_changes import ConfigChange, ConfigOperation
 from brokerd.config.log_config import TOPIC_KEYS
 from brokerd.config.topic_config_changes import apply_changes, check_topic_config
 from brokerd.errors import ErrorCode, KafkaError

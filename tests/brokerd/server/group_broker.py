@@ -7,17 +7,17 @@ from typing import Any, cast
 from uuid import UUID, uuid4
 
 from brokerd.clock import SystemClock
-from brokerd.cluster.cluster_membership import ClusterMembership
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
-from brokerd.config.broker import BrokerConfig, parse
+from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import KafkaError
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.replication.state import PartitionState
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator_runtime.group_service import GroupService
-from brokerd.server.requests.ack_queues import AckQueues
+from brokerd.server.requests.ack_timers import AckQueues
 from brokerd.server.requests.context import RequestContext
 from brokerd.topic_partition import TopicPartition
 from tests.brokerd.log.support import open_manager
@@ -27,7 +27,7 @@ LISTENER = "PLAINTEXT"
 
 
 class HandCluster:
-    """Stands in for ClusterMembership: an image, and topics created at once (or refused)."""
+    """Stands in for BrokerLifecycle: an image, and topics created at once (or refused)."""
 
     def __init__(self, broker: "GroupBroker") -> None:
         self.image = MetadataImage()
@@ -65,7 +65,7 @@ class GroupBroker:
         self.logs = open_manager([str(self.directory)], BROKER_ID, now_ms=self.clock.now_ms())
         self.replicas = ReplicaManager(self.logs, BROKER_ID, self.clock)
         self.groups = GroupService(
-            self.config, self.clock, self.replicas, cast(ClusterMembership, self.cluster),
+            self.config, self.clock, self.replicas, cast(BrokerLifecycle, self.cluster),
             self.pending_reads, AckQueues(),
         )  # fmt: skip
 

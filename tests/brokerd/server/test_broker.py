@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.config.broker import parse
+from brokerd.config.broker_config import parse
 from brokerd.server.broker import Broker
 
 

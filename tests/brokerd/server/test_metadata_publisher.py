@@ -10,7 +10,7 @@ import pytest
 from brokerd import turns
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import Endpoint
-from brokerd.config.broker import BrokerConfig, parse
+from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.state import PartitionState
 from brokerd.server.admin_http.events import EventRing

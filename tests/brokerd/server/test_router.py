@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from brokerd.clock import SystemClock
-from brokerd.config.broker import parse
+from brokerd.config.broker_config import parse
 from brokerd.metrics import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request

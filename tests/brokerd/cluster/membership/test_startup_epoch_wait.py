@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.cluster import cluster_membership
+from brokerd.cluster import broker_lifecycle
 from brokerd.cluster.membership.startup_epoch_wait import StartupEpochWait
 from brokerd.replication.state import NO_LEADER
 from tests.brokerd.cluster.members import Member, Members
@@ -32,7 +32,7 @@ def leaders(member: Member, topic: str) -> set[int]:
 async def test_the_first_broker_of_a_cluster_waits_for_nothing(
     members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_membership, "OWN_TIMEOUT_S", 1e9)
+    monkeypatch.setattr(broker_lifecycle, "OWN_TIMEOUT_S", 1e9)
     (first,) = await members.start(1)
     await first.client.wait_for_startup_epochs()
 
@@ -40,7 +40,7 @@ async def test_the_first_broker_of_a_cluster_waits_for_nothing(
 async def one_left_its_topic(members: Members, monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker made `t` with three partitions, and stopped; who waits waits for ever."""
     for constant in ("TIMEOUT_S", "OWN_TIMEOUT_S"):
-        monkeypatch.setattr(cluster_membership, constant, 1e9)
+        monkeypatch.setattr(broker_lifecycle, constant, 1e9)
     (alone,) = await members.start(1, default_partitions=3)
     await alone.client.topics.auto_create("t")
     await members.stop(alone)
@@ -97,7 +97,7 @@ async def started_under_a_controller_that_does_nothing(members: Members) -> Memb
 async def test_a_controller_that_does_nothing_is_not_waited_for_for_ever(
     members: Members, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(cluster_membership, "TIMEOUT_S", 0.2)
+    monkeypatch.setattr(broker_lifecycle, "TIMEOUT_S", 0.2)
     again = await started_under_a_controller_that_does_nothing(members)
     await again.client.wait_for_startup_epochs()
     assert "has not written the states of 2 partitions" in caplog.text
@@ -107,7 +107,7 @@ async def test_a_controller_that_does_nothing_is_not_waited_for_for_ever(
 async def test_what_a_broker_cannot_serve_is_not_waited_for(
     members: Members, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_membership, "TIMEOUT_S", 1e9)
+    monkeypatch.setattr(broker_lifecycle, "TIMEOUT_S", 1e9)
     again = await started_under_a_controller_that_does_nothing(members)
     again.client.report_offline([("t", 0), ("t", 1)])
     async with asyncio.timeout(20):

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from brokerd.config.broker import parse
-from brokerd.config.dynamic import BrokerSettings
+from brokerd.config.broker_config import parse
+from brokerd.config.dynamic_config import BrokerSettings
 from brokerd.config.log_config import TOPIC_KEYS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
 from brokerd.server.api.config_entries import broker_entries, default_entries, topic_entries

@@ -12,8 +12,8 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from brokerd.cluster.admin.requests import CreatedTopic
 from brokerd.cluster.metadata_image import MetadataImage
-from brokerd.config.broker import parse
-from brokerd.config.dynamic import BrokerSettings
+from brokerd.config.broker_config import parse
+from brokerd.config.dynamic_config import BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response

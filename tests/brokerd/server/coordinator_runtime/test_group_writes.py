@@ -12,7 +12,7 @@ from brokerd.log.append import AppendResult
 from brokerd.protocol.records import read_header
 from brokerd.replication.partition import Partition
 from brokerd.server.coordinator_runtime.group_writes import GroupWrites
-from brokerd.server.requests.ack_queues import AckQueues
+from brokerd.server.requests.ack_timers import AckQueues
 
 NOW_MS = 1_700_000_000_000
 

@@ -9,15 +9,15 @@ import pytest
 
 from brokerd import turns
 from brokerd.clock import SystemClock
-from brokerd.config.broker import parse
+from brokerd.config.broker_config import parse
 from brokerd.errors import ErrorCode
 from brokerd.metrics import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
+from brokerd.server.fetch.delayed_fetch import AT_ONCE_MAX
 from brokerd.server.fetch.fetch_handler import FetchHandler
-from brokerd.server.fetch.served_fetch import AT_ONCE_MAX
 from brokerd.server.fetch.session_cache import FetchSessionCache
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues

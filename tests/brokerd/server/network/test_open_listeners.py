@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from brokerd.config.broker import BrokerConfig, parse
-from brokerd.config.tls import TlsSettings
-from brokerd.security.tls import TlsError
+from brokerd.config.broker_config import BrokerConfig, parse
+from brokerd.config.tls_settings import TlsSettings
+from brokerd.security.ssl_contexts import TlsError
 from brokerd.server.network import open_listeners as listeners_module
 from brokerd.server.network.open_listeners import UNPACED, BindError, Listeners
 from tests.support.pki import Authority

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from brokerd.config.broker import parse
+from brokerd.config.broker_config import parse
 from brokerd.metrics import LoopTimes
-from brokerd.server.network import silent_connections as new_connections_module
+from brokerd.server.network import connections_without_request as new_connections_module
 from brokerd.server.network import socket_server as socket_server_module
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import OutputQueue

@@ -14,7 +14,7 @@ from brokerd.clock import ManualClock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult
 from brokerd.log.unified_log import UnifiedLog
-from brokerd.protocol.batch_work import Work
+from brokerd.protocol.batch_rewrite import Work
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.record_walk import Rules
 from brokerd.protocol.records import Record, encode_batch

@@ -6,7 +6,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.batch_work import Work
+from brokerd.protocol.batch_rewrite import Work
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (
     HEADER,

@@ -18,7 +18,7 @@ FIRST_REQUEST_S = 5.0
 """So long a connection may take for its first request, whoever waits for its place."""
 
 
-class SilentConnections:
+class ConnectionsWithoutRequest:
     """Those of one broker, by listener, in the order in which they came. A connection that has sent
     a request is dropped when it is next looked at. Without a `listener`, methods are about all
     listeners."""

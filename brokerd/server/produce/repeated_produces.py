@@ -9,7 +9,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.batch_checks import is_plain
+from brokerd.protocol.batch_header_checks import is_plain
 from brokerd.protocol.produce import ProduceRequest, ResponseTemplate
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, is_flexible
 from brokerd.server.produce.batch_admission import codec_max

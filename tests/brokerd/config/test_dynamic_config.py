@@ -2,10 +2,10 @@
 
 import pytest
 
-from brokerd.config.broker import BrokerConfig, known_keys, parse
-from brokerd.config.config_def import KAFKA_SETTINGS, ConfigType, UpdateMode, known_setting
+from brokerd.config.broker_config import BrokerConfig, known_keys, parse
 from brokerd.config.docs import BROKER_DOCUMENTATION
-from brokerd.config.dynamic import BrokerSettings, check_change, is_read_only
+from brokerd.config.dynamic_config import BrokerSettings, check_change, is_read_only
+from brokerd.config.kafka_settings import KAFKA_SETTINGS, ConfigType, UpdateMode, known_setting
 from brokerd.config.log_config import TOPIC_KEYS, effective_values
 from brokerd.errors import ErrorCode, KafkaError
 

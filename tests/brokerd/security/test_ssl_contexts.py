@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from brokerd.config.tls import TLS13_SUITES, Store, TlsSettings
-from brokerd.security.tls import (
+from brokerd.config.tls_settings import TLS13_SUITES, Store, TlsSettings
+from brokerd.security.ssl_contexts import (
     StoreError,
     TlsError,
     client_context,

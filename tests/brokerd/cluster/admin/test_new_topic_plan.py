@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
+from brokerd.cluster.admin.new_topic_plan import automatic_topic, plan_creation, plan_growth
 from brokerd.cluster.admin.requests import NewPartitions, NewTopic
-from brokerd.cluster.admin.topic_creation import automatic_topic, plan_creation, plan_growth
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import collision_keys
 from brokerd.cluster.zookeeper.znode_json import TopicNode

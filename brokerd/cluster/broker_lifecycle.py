@@ -22,7 +22,7 @@ from brokerd.cluster.membership import registration
 from brokerd.cluster.membership.change_feed import Feed
 from brokerd.cluster.membership.new_partition_wait import NewPartitionWait
 from brokerd.cluster.membership.registration import ClusterError, Registration
-from brokerd.cluster.membership.session_watchdog import Watchdog
+from brokerd.cluster.membership.stalled_loop_watchdog import Watchdog
 from brokerd.cluster.membership.startup_epoch_wait import OWN_TIMEOUT_S, TIMEOUT_S
 from brokerd.cluster.metadata_image import NO_CONTROLLER, ImageDelta, MetadataImage
 from brokerd.cluster.progress import Progress
@@ -46,7 +46,7 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class ClusterMembership:
+class BrokerLifecycle:
     """One broker's membership of the cluster. All methods run on the event loop. `on_change` is
     awaited with each change of the image, one after another, after the image took it and before it
     is acknowledged to the controller. `on_fatal` is called once when the membership cannot go on

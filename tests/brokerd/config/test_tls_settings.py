@@ -2,8 +2,8 @@
 
 import pytest
 
-from brokerd.config.broker import ConfigError, parse
-from brokerd.config.tls import is_tls_key, tls_settings
+from brokerd.config.broker_config import ConfigError, parse
+from brokerd.config.tls_settings import is_tls_key, tls_settings
 
 BASE = """broker.id=1
 zookeeper.connect=127.0.0.1:2181

@@ -10,10 +10,10 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from brokerd.replication.acks import AckQueue
+from brokerd.replication.ack_queue import AckQueue
 
 if TYPE_CHECKING:
-    from brokerd.replication.acks import Ack, Answer
+    from brokerd.replication.ack_queue import Ack, Answer
     from brokerd.replication.partition import Partition
 
 Mark = Callable[["Partition"], int]

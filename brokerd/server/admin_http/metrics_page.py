@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from brokerd.replication.partition import TRAFFIC, Partition
 from brokerd.server.admin_http.broker_metrics import BrokerFigures, GroupCounts, open_files
-from brokerd.server.admin_http.exposition import escape, head, singles
 from brokerd.server.admin_http.partition_counts import (
     ClusterCounts,
     PartitionCounts,
     is_under_replicated,
 )
+from brokerd.server.admin_http.prometheus_text import escape, head, singles
 from brokerd.turns import TURN_S, in_turns
 
 if TYPE_CHECKING:

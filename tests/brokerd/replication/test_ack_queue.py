@@ -1,7 +1,7 @@
 """Acknowledgements: each is answered once, in the order of offsets."""
 
 from brokerd.errors import ErrorCode
-from brokerd.replication.acks import WAITS, Ack, AckQueue
+from brokerd.replication.ack_queue import WAITS, Ack, AckQueue
 
 OK, TIMED_OUT = ErrorCode.NONE, ErrorCode.REQUEST_TIMED_OUT
 NOT_LEADER = ErrorCode.NOT_LEADER_OR_FOLLOWER

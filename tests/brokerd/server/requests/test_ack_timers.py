@@ -7,7 +7,7 @@ import pytest
 
 from brokerd.errors import ErrorCode
 from brokerd.replication.partition import Partition
-from brokerd.server.requests.ack_queues import REPLICATED, AckQueues
+from brokerd.server.requests.ack_timers import REPLICATED, AckQueues
 from tests.brokerd.log.support import NOW_MS, batch
 from tests.brokerd.replication.support import replica, state
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from brokerd.config import values as v
-from brokerd.config.config_def import known_setting
+from brokerd.config.kafka_settings import known_setting
 from brokerd.config.listeners import (
     LISTENER_SETTINGS,
     ConnectionLimits,
@@ -23,7 +23,7 @@ from brokerd.config.listeners import (
     parse_protocol_map,
     ports_taken,
 )
-from brokerd.config.tls import PREFIX, TlsSettings, is_tls_key, tls_settings
+from brokerd.config.tls_settings import PREFIX, TlsSettings, is_tls_key, tls_settings
 
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
 T = TypeVar("T")

@@ -17,7 +17,12 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.produce.batcher import ProduceBatcher
-from brokerd.server.produce.memo import MEMO_MAX_BYTES, MEMOS_MAX, SWEEP_MIN, ProduceMemos
+from brokerd.server.produce.repeated_produces import (
+    MEMO_MAX_BYTES,
+    MEMOS_MAX,
+    SWEEP_MIN,
+    ProduceMemos,
+)
 from brokerd.server.requests.delayed_operations import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.replication.support import replica, state

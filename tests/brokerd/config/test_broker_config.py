@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.config.broker import BrokerConfig, ConfigError, known_keys, parse
+from brokerd.config.broker_config import BrokerConfig, ConfigError, known_keys, parse
 from brokerd.config.values import read_properties
 
 BASE = "broker.id=1\nzookeeper.connect=127.0.0.1:2181/aerie\nlog.dirs=/a, /b\n"

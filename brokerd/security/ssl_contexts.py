@@ -12,7 +12,7 @@ from binascii import a2b_base64
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from brokerd.config.tls import TLS13_SUITES, Store, TlsSettings
+from brokerd.config.tls_settings import TLS13_SUITES, Store, TlsSettings
 from brokerd.security.files import read_regular
 from brokerd.security.rsa_size import RSA_BITS_MAX, rsa_bits
 

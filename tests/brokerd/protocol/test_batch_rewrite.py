@@ -4,7 +4,7 @@ import cramjam
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.batch_work import Work, perform
+from brokerd.protocol.batch_rewrite import Work, perform
 from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.record_walk import REPORTED_MAX, RefusedRecords, Rules
 from brokerd.protocol.records import (
