@@ -17,9 +17,10 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
-    "brokerd.server.network.silent_connections": "brokerd.server.network.connections_without_request",
+    "brokerd.cluster.controller.topic_removal": "brokerd.cluster.controller.topic_znode_removal",
+    "brokerd.server.network.silent_connections": "brokerd.server.network.connections_without_request",  # noqa: E501
     "brokerd.cluster.cluster_membership": "brokerd.cluster.broker_lifecycle",
-    "brokerd.cluster.membership.session_watchdog": "brokerd.cluster.membership.stalled_loop_watchdog",
+    "brokerd.cluster.membership.session_watchdog": "brokerd.cluster.membership.loop_watchdog",
     "brokerd.replication.acks": "brokerd.replication.ack_queue",
     "brokerd.server.requests.ack_queues": "brokerd.server.requests.ack_timers",
     "brokerd.config.tls": "brokerd.config.tls_settings",
@@ -187,7 +188,6 @@ RETIRED = {
     "warm_offset": "cached_from_offset",
     "ProduceRound": "ProduceBatcher",
     "_LateFetch": "ServedFetch",
-    "brokerd.server.fetch.delayed_fetch": "brokerd.server.fetch.delayed_fetch",
     "answer_in_turns": "ServedFetch",
     "WaitedFor": "MinBytesTracker",
     "commit_turn": "append_tick",

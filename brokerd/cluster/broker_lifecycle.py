@@ -20,9 +20,9 @@ from brokerd.cluster.controller.controller_election import Mandate, find_or_stan
 from brokerd.cluster.controller.service import ControllerService
 from brokerd.cluster.membership import registration
 from brokerd.cluster.membership.change_feed import Feed
+from brokerd.cluster.membership.loop_watchdog import Watchdog
 from brokerd.cluster.membership.new_partition_wait import NewPartitionWait
 from brokerd.cluster.membership.registration import ClusterError, Registration
-from brokerd.cluster.membership.stalled_loop_watchdog import Watchdog
 from brokerd.cluster.membership.startup_epoch_wait import OWN_TIMEOUT_S, TIMEOUT_S
 from brokerd.cluster.metadata_image import NO_CONTROLLER, ImageDelta, MetadataImage
 from brokerd.cluster.progress import Progress

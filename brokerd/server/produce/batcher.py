@@ -27,14 +27,14 @@ from brokerd.server.produce.batch_admission import (
     may_check_records,
 )
 from brokerd.server.produce.partition_checks import writable_partition
-from brokerd.server.produce.repeated_produces import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
-from brokerd.server.produce.responses import (
+from brokerd.server.produce.produce_state import (
     ACKS_ALL,
     PartitionRequest,
     PartitionResult,
-    ProduceResponder,
     ProduceState,
 )
+from brokerd.server.produce.repeated_produces import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
+from brokerd.server.produce.responses import ProduceResponder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

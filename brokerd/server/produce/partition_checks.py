@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
-from brokerd.server.produce.responses import ACKS_ALL
+from brokerd.server.produce.produce_state import ACKS_ALL
 
 if TYPE_CHECKING:
     from brokerd.protocol.framing import RequestHeader

@@ -1,0 +1,88 @@
+"""A Produce that is not answered yet, and the results of its partitions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import response_frame
+from brokerd.protocol.produce import PartitionRecords, PartitionReply, encode_produce_response
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brokerd.errors import KafkaError
+    from brokerd.log.append import AppendResult
+    from brokerd.protocol.framing import RequestHeader
+    from brokerd.protocol.produce import ProduceRequest
+    from brokerd.replication.partition import Partition
+    from brokerd.server.network.connection import Connection
+    from brokerd.server.network.output import Slot
+    from brokerd.server.produce.append_queues import AppendFuture
+
+ACKS_ALL = -1
+PARTITION_BYTES = 500
+"""What a request that waits counts as for each partition but the first: its answer, and what it
+waits for."""
+
+
+class PartitionResult(NamedTuple):
+    """The result of one partition: an AppendResult, an error, or a future.
+
+    `partition` is None if this broker does not lead it.
+    """
+
+    partition: Partition | None
+    outcome: AppendResult | KafkaError | AppendFuture
+
+
+class PartitionRequest(NamedTuple):
+    """One partition of a request, without the records."""
+
+    topic: str
+    partition: int
+    size_bytes: int
+
+
+class ProduceState:
+    """The state of a Produce that is not answered yet: what its answer needs."""
+
+    __slots__ = ("acks", "correlation_id", "timeout_ms", "version", "wanted")
+
+    def __init__(
+        self,
+        version: int,
+        correlation_id: int,
+        acks: int,
+        timeout_ms: int,
+        wanted: Sequence[PartitionRecords | PartitionRequest],
+    ) -> None:
+        self.version = version
+        self.correlation_id = correlation_id
+        self.acks = acks
+        self.timeout_ms = timeout_ms
+        self.wanted = wanted
+
+    @classmethod
+    def of(cls, header: RequestHeader, request: ProduceRequest) -> ProduceState:
+        """Before anything is appended."""
+        return cls(
+            header.api_version, header.correlation_id, request.acks, request.timeout_ms,
+            request.partitions,
+        )  # fmt: skip
+
+    def forget_records(self) -> None:
+        """They are appended or copied, and the request waits: it must not hold its frame, whose
+        memory is counted nowhere by then."""
+        self.wanted = [
+            PartitionRequest(each.topic, each.partition, each.size_bytes) for each in self.wanted
+        ]
+
+    def reserve(self, connection: Connection) -> Slot:
+        """The place of its answer, which counts as what it holds."""
+        return connection.output.reserve(PARTITION_BYTES * (len(self.wanted) - 1))
+
+    def frame(self, replies: list[PartitionReply]) -> bytes:
+        """The response with its length, as it goes to the client."""
+        body = encode_produce_response(self.version, replies)
+        return response_frame(ApiKey.PRODUCE, self.version, self.correlation_id, body)
