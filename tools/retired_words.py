@@ -17,6 +17,12 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.health": "monitoring.own_health",
+    "console.ui.health_texts": "console.ui.own_health_texts",
+    "console.brokers.broker_load": "console.brokers.broker_warnings",
+    "monitoring.spark.transforms.summaries": "monitoring.spark.transforms.report_summaries",
+    "console.groups.read_reset": "console.groups.resolve_reset",
+    "allows_attempt": "refused_attempts",
     "brokerd.cluster.controller.topic_removal": "brokerd.cluster.controller.topic_znode_removal",
     "brokerd.server.network.silent_connections": "brokerd.server.network.connections_without_request",  # noqa: E501
     "brokerd.cluster.cluster_membership": "brokerd.cluster.broker_lifecycle",
@@ -63,7 +69,7 @@ RETIRED = {
     "console.topics.presets": "console.topics.new_topic_presets",
     "console.groups.changes.offsets": "console.groups.changes.reset_offsets",
     "console.groups.changes.new_offsets": "console.groups.reset_rules",
-    "console.groups.reset": "console.groups.read_reset",
+    "console.groups.reset": "console.groups.resolve_reset",
     "monitoring.alerts.rule_states": "monitoring.alerts.state_machine",
     "PartitionKey": "TopicPartition",
     "GroupPartition": "TopicPartition",
@@ -367,7 +373,6 @@ RETIRED = {
     "GroupShard": "GroupRuntime",
     "BrokerInfo": "RegisteredBroker",
     "console.groups.new_offsets": "console.groups.reset_rules",
-    "console.groups.resolve_reset": "console.groups.read_reset",
     "monitoring.cluster_security": "monitoring.cluster_security_columns",
     "monitoring.pipeline.coverage": "monitoring.pipeline.tick_counts",
     "console.actions.queue": "console.actions.plan_queue",

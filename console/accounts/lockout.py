@@ -26,18 +26,25 @@ WAIT_SECONDS = 300
 log = logging.getLogger(__name__)
 
 
-def allows_attempt(username: str, address: str) -> bool:
-    """Count an attempt; False if its password must not be checked."""
-    account_key, network_key = _keys(username, address)
+def refused_attempts(username: str, address: str) -> int:
+    """Count an attempt; how many were refused since the lockout began, with this one. 0: its
+    password may be checked."""
     try:
-        if not _count_up(account_key, MAX_PER_ACCOUNT):
-            return False
-        if not _count_up(network_key, MAX_PER_ADDRESS):
-            _count_down(account_key)
-            return False
+        return _refused_attempts(*_keys(username, address))
     except Exception:
         log.warning("sign-ins cannot be counted: the cache does not answer")
-    return True
+        return 0
+
+
+def _refused_attempts(account_key: str, network_key: str) -> int:
+    of_account = _count_up(account_key, MAX_PER_ACCOUNT)
+    if of_account > MAX_PER_ACCOUNT:
+        return of_account - MAX_PER_ACCOUNT
+    of_network = _count_up(network_key, MAX_PER_ADDRESS)
+    if of_network > MAX_PER_ADDRESS:
+        _count_down(account_key)
+        return of_network - MAX_PER_ADDRESS
+    return 0
 
 
 def reset_after_success(username: str, address: str) -> None:
@@ -50,16 +57,16 @@ def reset_after_success(username: str, address: str) -> None:
         log.warning("sign-in failures were not reset: the cache does not answer")
 
 
-def _count_up(key: str, limit: int) -> bool:
-    """Add one; False if the counter is above `limit`. That does not extend its expiry."""
+def _count_up(key: str, limit: int) -> int:
+    """Add one; the new count. Above `limit` that does not extend its expiry."""
     cache.add(key, 0, WAIT_SECONDS)
     try:
         count = cache.incr(key)
     except ValueError:  # the counter expired meanwhile
-        return bool(cache.add(key, 1, WAIT_SECONDS)) or _count_up(key, limit)
+        return 1 if cache.add(key, 1, WAIT_SECONDS) else _count_up(key, limit)
     if count <= limit:
         cache.touch(key, WAIT_SECONDS)
-    return bool(count <= limit)
+    return int(count)
 
 
 def _count_down(key: str) -> None:

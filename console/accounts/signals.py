@@ -7,4 +7,5 @@ from django.dispatch import Signal
 
 signed_in = Signal()  # user, address
 sign_in_refused = Signal()  # username: as typed; address
+locked_out = Signal()  # username: as typed; address; minutes: how long
 account_changed = Signal()  # user, cluster: the slug or ""; changes: a dict

@@ -8,7 +8,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 
 from console.accounts import lockout
-from console.accounts.signals import sign_in_refused, signed_in
+from console.accounts.signals import locked_out, sign_in_refused, signed_in
 
 
 @method_decorator(login_not_required, name="dispatch")
@@ -19,11 +19,15 @@ class Login(auth.LoginView):
     redirect_authenticated_user = True
 
     def post(self, request, *args, **kwargs) -> HttpResponse:  # type: ignore[no-untyped-def]
-        if not lockout.allows_attempt(*self._name_and_address()):
+        name, address = self._name_and_address()
+        if refused := lockout.refused_attempts(name, address):
+            minutes = lockout.WAIT_SECONDS // 60
+            if refused == 1:
+                locked_out.send(None, username=name, address=address, minutes=minutes)
             # A new form: validating the posted one would check the password.
-            form = self.form_class(request, initial={"username": self._name_and_address()[0]})
+            form = self.form_class(request, initial={"username": name})
             locked = _("Too many failed sign-ins. Wait %(minutes)d minutes and try again.") % {
-                "minutes": lockout.WAIT_SECONDS // 60
+                "minutes": minutes
             }
             response = self.render_to_response(self.get_context_data(form=form, locked=locked))
             response.status_code = 429

@@ -9,9 +9,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.audit.models import AuditEntry
+from console.audit.models import SIGN_IN, AuditEntry
 
-SIGN_IN, SIGN_INS = "account.sign-in", "sign-ins"
+SIGN_INS = "sign-ins"
 _INPUT = forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
 
 

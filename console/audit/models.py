@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from django.conf import settings
 from django.db import models
 
+SIGN_IN = "account.sign-in"  # the action of entries about sign-ins
 OUTCOMES = ("ok", "failed", "refused", "stopped")
 PLANS_KEPT = timedelta(days=90)  # how long the plan of an entry is kept; the entry stays
 
@@ -29,7 +30,7 @@ class AuditEntries(models.QuerySet["AuditEntry"]):
         raise AppendOnlyError("an audit entry cannot be deleted")
 
     def drop_refused_sign_ins(self, before: datetime) -> None:
-        refused = self.filter(action="account.sign-in", outcome="refused", at__lt=before)
+        refused = self.filter(action=SIGN_IN, outcome="refused", at__lt=before)
         super(AuditEntries, refused).delete()
 
 

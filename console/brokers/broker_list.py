@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.brokers.broker_load import loads
+from console.brokers.broker_warnings import warnings_of
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Cluster
@@ -40,7 +40,7 @@ def context(
     """All brokers of the newest ok tick, with cluster id and controller."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     brokers = snapshot.brokers if snapshot else []
-    reasons = loads(brokers)
+    reasons = warnings_of(brokers)
     table = Table(query, columns(), "broker", id="brokers")
     table.show(brokers, lambda row: f"{row.id} {row.address or ''} {row.rack or ''}")
     return {

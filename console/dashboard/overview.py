@@ -8,7 +8,12 @@ from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
 from console.alerts.services import open_alerts
-from console.brokers.broker_load import DISK_BAD_PERCENT, DISK_WARN_PERCENT, Load, loads
+from console.brokers.broker_warnings import (
+    DISK_BAD_PERCENT,
+    DISK_WARN_PERCENT,
+    BrokerWarning,
+    warnings_of,
+)
 from console.dashboard.problems import PROBLEMS_MAX, problems
 from console.dashboard.recent_changes import audit_url, changes
 from console.groups import state_texts
@@ -38,7 +43,7 @@ def context(
         for name in ("messages_rate", "bytes_in_rate", "bytes_out_rate", "lag")
     }
     alerts = open_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None
-    load = loads(snapshot.brokers)
+    load = warnings_of(snapshot.brokers)
     found = problems(cluster.slug, snapshot, alerts or [], load)
     return {
         "alerts": alerts,
@@ -98,7 +103,9 @@ def _largest_topics(snapshot: Snapshot) -> list[tuple[TopicRow, float | None]]:
     ]
 
 
-def _worst_first(brokers: list[BrokerRow], load: Mapping[int, list[Load]]) -> list[BrokerRow]:
+def _worst_first(
+    brokers: list[BrokerRow], load: Mapping[int, list[BrokerWarning]]
+) -> list[BrokerRow]:
     """The brokers in the overview: all if they are few, else those with problems first."""
     if len(brokers) <= BROKERS_SHOWN:
         return brokers

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.alerts.services import OpenAlert
-from console.brokers.broker_load import Load
+from console.brokers.broker_warnings import BrokerWarning
 from console.ui import numbers
 from console.ui.links import group_url
 from monitoring.lag.lag_state import LagState
@@ -46,7 +46,7 @@ class Problem:
 
 
 def problems(
-    slug: str, snapshot: Snapshot, alerts: list[OpenAlert], load: Mapping[int, list[Load]]
+    slug: str, snapshot: Snapshot, alerts: list[OpenAlert], load: Mapping[int, list[BrokerWarning]]
 ) -> list[Problem]:
     """All problems in the newest sample; PROBLEMS_MAX of them are shown."""
     brokers = [_loaded_broker(slug, broker, each) for broker, each in load.items() if each]
@@ -59,7 +59,7 @@ def problems(
     ]
 
 
-def _loaded_broker(slug: str, broker: int, load: list[Load]) -> Problem:
+def _loaded_broker(slug: str, broker: int, load: list[BrokerWarning]) -> Problem:
     values = {"id": broker, "what": ", ".join(each.title for each in load)}
     text = " ".join(each.text for each in load)
     link = Link(_("Open the broker"), reverse("broker", args=[slug, broker]))

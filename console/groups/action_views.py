@@ -21,8 +21,8 @@ from console.actions.redirect_to_plan import read_only_text, redirect_to_plan, u
 from console.groups import services
 from console.groups.actions.shared import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
-from console.groups.read_reset import resolve
 from console.groups.reset_preview import preview_of
+from console.groups.resolve_reset import resolve
 from console.live import snapshot_cache
 from monitoring.gateway.errors import GatewayError
 

@@ -8,7 +8,6 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from console.groups.offsets_file import offsets_of_file
-from console.groups.read_reset import Reset
 from console.groups.reset_rules import (
     OFFSET_MAX,
     Invalid,
@@ -16,6 +15,7 @@ from console.groups.reset_rules import (
     duration_ms,
     partition_numbers,
 )
+from console.groups.resolve_reset import Reset
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.clock import now_ms
 from monitoring.gateway.topic_partition import TopicPartition

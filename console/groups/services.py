@@ -11,8 +11,8 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.groups.actions.reset_offsets import ResetOffsets
 from console.groups.actions.shared import item_key
-from console.groups.read_reset import Reset, resolve
 from console.groups.reset_rules import ResetTo
+from console.groups.resolve_reset import Reset, resolve
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.models import Cluster

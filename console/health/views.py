@@ -1,4 +1,4 @@
-"""Whether the console works: /healthz and /readyz (monitoring/health.py checks the parts).
+"""Whether the console works: /healthz and /readyz (monitoring/own_health.py checks the parts).
 
 They need no sign-in and contain no names of topics, groups or users, as /metrics (metrics.py).
 """
@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 
 from console.live import snapshot_cache
 from console.live.sample_status import ClusterProblems, SampleStatus
-from console.ui import health_texts, times
-from monitoring import health
+from console.ui import own_health_texts, times
+from monitoring import own_health
 from monitoring.models import Cluster
 from monitoring.spark import probe
 
@@ -31,8 +31,8 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
     Problems of external systems (a broker, a webhook) are listed and do not cause a 503.
     """
-    parts = health.current(spark_wait_s=probe.DEADLINE_S + 1)
-    states = {part.name: health_texts.line(part) for part in parts}
+    parts = own_health.current(spark_wait_s=probe.DEADLINE_S + 1)
+    states = {part.name: own_health_texts.line(part) for part in parts}
     is_ready = all(part.is_ready for part in parts)
     if states["database"] == "ok":
         for slug in Cluster.objects.values_list("slug", flat=True):

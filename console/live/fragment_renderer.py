@@ -15,8 +15,8 @@ from django.utils import translation
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
 from console.live.registry import FragmentKey
-from console.ui import health_texts
-from monitoring import health
+from console.ui import own_health_texts
+from monitoring import own_health
 from monitoring.models import Cluster
 
 CACHE_SECONDS = 60.0
@@ -26,7 +26,7 @@ def status_html(cluster: Cluster, rights: Rights) -> str:
     """The out-of-band HTML of status line and banners."""
     common = {
         "status": snapshot_cache.sample_status(cluster.slug, rights),
-        "health": [health_texts.banner(part) for part in health.problems()],
+        "health": [own_health_texts.banner(part) for part in own_health.problems()],
         "oob": True,
         "cluster": cluster,
     }

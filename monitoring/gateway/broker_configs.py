@@ -8,18 +8,15 @@ from functools import partial
 
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
-from monitoring.gateway import event_loop, timeouts
-from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unreadable
+from monitoring.gateway import error_codes, event_loop, timeouts
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.topic_admin import ConfigValue
 from monitoring.gateway.wire import configs as wire_configs
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
-from monitoring.gateway.wire.limits import printable
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
-
-_TEXT_MAX = 300
 
 
 class BrokerConfigs:
@@ -65,7 +62,7 @@ class BrokerConfigs:
             error, text, values = wire_configs.decode_describe(answer)
         except (KafkaError, ValueError) as problem:
             raise Unreadable(Reason("does_not_parse", why=str(problem))) from problem
-        _check(error, text)
+        error_codes.raise_if_error(error, text)
         return values
 
     def _alter(
@@ -83,7 +80,7 @@ class BrokerConfigs:
             error, text = wire_configs.decode_alter(answer)
         except (KafkaError, ValueError) as problem:
             raise Unreadable(Reason("does_not_parse", why=str(problem))) from problem
-        _check(error, text)
+        error_codes.raise_if_error(error, text)
 
     def _call(self, broker_id: int | None, request: Callable[[int], bytes]) -> bytes:
         try:
@@ -111,9 +108,3 @@ class BrokerConfigs:
 def _name(broker_id: int | None) -> str:
     """Kafka's name of the resource; "" = the defaults of all brokers."""
     return "" if broker_id is None else str(broker_id)
-
-
-def _check(error: int, text: str) -> None:
-    if error:
-        why = printable(text, _TEXT_MAX) or Reason("kafka_error", error=error)
-        raise Refused(why if isinstance(why, Reason) else Reason("cluster_says", text=why))

@@ -6,16 +6,14 @@ from typing import TypeVar
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop, timeouts
-from monitoring.gateway.errors import ClusterUnavailable, Refused, Unreadable
+from monitoring.gateway.errors import ClusterUnavailable, Unreadable
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
-from monitoring.gateway.wire.limits import printable
 from monitoring.gateway.wire.metadata import Broker
 from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
-_TEXT_MAX = 300
 _T = TypeVar("_T")
 
 
@@ -59,15 +57,3 @@ async def brokers(settings: ClientSettings) -> tuple[tuple[Broker, ...], int | N
     finally:
         await reader.close()
     return found.brokers, found.controller_id
-
-
-def refusal(code: int, text: str) -> str:
-    """The broker's error text, or its error code if it sent none."""
-    message = printable(text, _TEXT_MAX)
-    return Reason("cluster_says", text=message) if message else Reason("kafka_error", error=code)
-
-
-def raise_if_error(code: int, text: str) -> None:
-    """Raises Refused if the code is an error."""
-    if code:
-        raise Refused(refusal(code, text))

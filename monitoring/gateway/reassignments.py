@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from brokerd.errors import KafkaError
-from monitoring.gateway import controller, timeouts
+from monitoring.gateway import controller, error_codes, timeouts
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import reassignments as wire
@@ -49,7 +49,7 @@ class Reassignments:
         async def ask(channel: Channel) -> list[Reassignment]:
             answer = await channel.request(wire.list_request, timeouts.CHANGE_S)
             code, text, found = wire.decode_list(answer)
-            controller.raise_if_error(code, text)
+            error_codes.raise_if_error(code, text)
             return found
 
         return self._ask(ask, wire.LIST_KEY)
@@ -62,8 +62,8 @@ class Reassignments:
         async def ask(channel: Channel) -> dict[TopicPartition, str]:
             answer = await channel.request(partial(wire.alter_request, targets), timeouts.CHANGE_S)
             code, text, failures = wire.decode_alter(answer)
-            controller.raise_if_error(code, text)
-            return {key: controller.refusal(*failure) for key, failure in failures.items()}
+            error_codes.raise_if_error(code, text)
+            return {key: error_codes.reason(*failure) for key, failure in failures.items()}
 
         return self._ask(ask, wire.ALTER_KEY)
 
@@ -75,9 +75,9 @@ class Reassignments:
                 partial(wire.elect_request, partitions), timeouts.CHANGE_S
             )
             code, text, failures = wire.decode_elect(answer)
-            controller.raise_if_error(code, text)
+            error_codes.raise_if_error(code, text)
             return {
-                key: controller.refusal(*failure)
+                key: error_codes.reason(*failure)
                 for key, failure in failures.items()
                 if failure[0] != _ELECTION_NOT_NEEDED
             }

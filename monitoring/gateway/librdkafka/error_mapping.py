@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from confluent_kafka import KafkaError, KafkaException
 
+from monitoring.gateway import error_codes
 from monitoring.gateway.errors import (
     ClusterUnavailable,
     GatewayError,
@@ -21,14 +22,7 @@ _UNAVAILABLE = {
     KafkaError._TIMED_OUT_QUEUE,
     KafkaError._ALL_BROKERS_DOWN,
     KafkaError._RESOLVE,
-    KafkaError.REQUEST_TIMED_OUT,
-    KafkaError.LEADER_NOT_AVAILABLE,
-    KafkaError.NOT_LEADER_FOR_PARTITION,
-    KafkaError.NOT_CONTROLLER,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-    KafkaError.NOT_COORDINATOR,
-    KafkaError.KAFKA_STORAGE_ERROR,
+    *error_codes.RETRIABLE,
 }
 _NOT_FOUND = {
     KafkaError.UNKNOWN_TOPIC_OR_PART,

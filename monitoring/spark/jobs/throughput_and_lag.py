@@ -23,7 +23,7 @@ from monitoring.history.levels import bucket_start
 from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS, Table
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark.history_tables import configure, read
-from monitoring.spark.transforms import summaries
+from monitoring.spark.transforms import report_summaries
 from monitoring.spark.transforms.bucket_length import bucket_ms_for
 from monitoring.spark.transforms.buckets import Bucket
 from monitoring.spark.transforms.roll_up import from_raw, roll_up
@@ -121,14 +121,14 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
     sample_figures = _sample_figures(buckets)
     on_stage(1)
     with _rolled_up(spark, request, _TOPICS, bucket_ms) as rolled_up:
-        found = summaries.topics(rolled_up.whole, rolled_up.in_buckets)
+        found = report_summaries.topics(rolled_up.whole, rolled_up.in_buckets)
         topics = _first_rows(found, "messages", "topic")
         on_stage(2)
         topic_series = _topic_series(rolled_up, topics)
     on_stage(3)
     with _rolled_up(spark, request, _GROUPS, bucket_ms) as rolled_up:
         step_ms = sample_figures["interval_ms"] or 0
-        found = summaries.groups(rolled_up.whole, rolled_up.in_buckets, step_ms)
+        found = report_summaries.groups(rolled_up.whole, rolled_up.in_buckets, step_ms)
         groups = _first_rows(found, "lag_max", "group")
         on_stage(4)
         group_series = _group_series(rolled_up, groups)

@@ -65,6 +65,8 @@ def test_a_locked_account_is_refused_without_a_password_check(client, viewer, re
     assert [answer.status_code for answer in answers] == [429] * 3
     assert "Wait 5 minutes" in answers[0].content.decode()
     assert looked_at == ["viewer"] * lockout.MAX_PER_ACCOUNT
+    locked = [entry.resource for entry in AuditEntry.objects.all() if entry.after]
+    assert locked == ["viewer"], "one entry for the lockout, not one for each attempt"
 
 
 def test_another_account_from_the_same_address_is_not_locked_with_it(

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from monitoring import health, heartbeats
+from monitoring import heartbeats, own_health
 from monitoring.models import AlertDelivery, AlertRule
 from monitoring.queues import QUEUES
 from monitoring.spark.probe import ProbeResult, SparkProbe, SparkState
@@ -30,7 +30,7 @@ class FixedProbe(SparkProbe):
 @pytest.fixture
 def spark(monkeypatch):
     def is_in(state):
-        monkeypatch.setattr(health, "spark_probe", FixedProbe(state))
+        monkeypatch.setattr(own_health, "spark_probe", FixedProbe(state))
 
     is_in(SparkState.OK)
     return is_in
@@ -40,8 +40,8 @@ def spark(monkeypatch):
 def stack(settings, monkeypatch, redis_server, spark, clusters):
     """Every process runs, for long; `fall_silent(name)` makes one that is not heard any more."""
     settings.AERIE_PROCESSES = PROCESSES
-    monkeypatch.setattr(health, "_started_s", -1e9)
-    monkeypatch.setattr(health, "CACHE_S", 0.0)
+    monkeypatch.setattr(own_health, "_started_s", -1e9)
+    monkeypatch.setattr(own_health, "CACHE_S", 0.0)
     for name in NAMES:
         heartbeats.record(name)
     sample("local")
@@ -110,7 +110,7 @@ def test_a_process_that_never_sent_a_heartbeat_is_reported_after_the_start_time(
     status, told = readyz(client)
     assert (status, told["worker history"]) == (503, "stopped: no heartbeat")
     assert "“history” has stopped" in client_of(viewer).get("/c/local/").content.decode()
-    monkeypatch.setattr(health, "START_S", 1e12)
+    monkeypatch.setattr(own_health, "START_S", 1e12)
     status, told = readyz(client)
     assert (status, told["worker history"]) == (503, "has sent no heartbeat yet")
     assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()

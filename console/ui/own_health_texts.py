@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.ui import times
-from monitoring.health import Part, State, Why
+from monitoring.own_health import Part, State, Why
 from monitoring.queues import QUEUES
 from monitoring.ticks.tick_stream import LIVE_MS
 

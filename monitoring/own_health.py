@@ -38,7 +38,7 @@ class State(StrEnum):
 
 
 class Why(StrEnum):
-    """Why a part is not OK; console/ui/health_texts.py has a text for each."""
+    """Why a part is not OK; console/ui/own_health_texts.py has a text for each."""
 
     SILENT = "silent"  # it does not answer
     FULL = "full"

@@ -22,7 +22,7 @@ SKEW_MAX, LEADERS_ABOVE_MIN, BYTES_ABOVE_MIN = 1.5, 10, 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class BrokerWarning:
     """One reason. `kind`: of what problem, as on the overview; `title`: in short, with the figure;
     `text`: a sentence with the limit."""
 
@@ -32,7 +32,7 @@ class Load:
     text: str
 
 
-def loads(brokers: Iterable[BrokerRow]) -> dict[int, list[Load]]:
+def warnings_of(brokers: Iterable[BrokerRow]) -> dict[int, list[BrokerWarning]]:
     """Of each broker what overloads it, the worst first; empty for most."""
     rows = list(brokers)
     up = [row for row in rows if row.up]
@@ -47,7 +47,7 @@ def loads(brokers: Iterable[BrokerRow]) -> dict[int, list[Load]]:
     }
 
 
-def _disk(row: BrokerRow) -> list[Load]:
+def _disk(row: BrokerRow) -> list[BrokerWarning]:
     used = row.disk_used_percent
     if used is None or used < DISK_WARN_PERCENT:
         return []
@@ -57,10 +57,12 @@ def _disk(row: BrokerRow) -> list[Load]:
         "is full."
     )
     tone = "bad" if used >= DISK_BAD_PERCENT else "warn"
-    return [Load(tone, _("Disk nearly full"), _("disk %(used)s full") % values, text % values)]
+    return [
+        BrokerWarning(tone, _("Disk nearly full"), _("disk %(used)s full") % values, text % values)
+    ]
 
 
-def _cpu(row: BrokerRow) -> list[Load]:
+def _cpu(row: BrokerRow) -> list[BrokerWarning]:
     cores = row.cpu_cores_recent
     if cores is None or cores < CPU_CORES_MAX:
         return []
@@ -69,10 +71,10 @@ def _cpu(row: BrokerRow) -> list[Load]:
         "Its process used %(cpu)s of a core in the last samples (warning from %(most)s). brokerd "
         "has one event loop, so requests wait."
     )
-    return [Load("warn", _("Overloaded"), _("CPU %(cpu)s") % values, text % values)]
+    return [BrokerWarning("warn", _("Overloaded"), _("CPU %(cpu)s") % values, text % values)]
 
 
-def _leaders(row: BrokerRow, up: Sequence[BrokerRow]) -> list[Load]:
+def _leaders(row: BrokerRow, up: Sequence[BrokerRow]) -> list[BrokerWarning]:
     text = _(
         "It leads %(n)s partitions, %(times)s times the mean of the brokers that are up (warning "
         "from %(most)s times)."
@@ -81,7 +83,7 @@ def _leaders(row: BrokerRow, up: Sequence[BrokerRow]) -> list[Load]:
     return _unequal(times, _("%(times)s × leaders"), text, numbers.count(row.leaders))
 
 
-def _bytes(row: BrokerRow, up: Sequence[BrokerRow]) -> list[Load]:
+def _bytes(row: BrokerRow, up: Sequence[BrokerRow]) -> list[BrokerWarning]:
     rate = _bytes_rate(row)
     if rate is None:
         return []
@@ -93,11 +95,11 @@ def _bytes(row: BrokerRow, up: Sequence[BrokerRow]) -> list[Load]:
     return _unequal(times, _("%(times)s × bytes"), text, numbers.size_rate(rate))
 
 
-def _unequal(times: float | None, title: str, text: str, n: str) -> list[Load]:
+def _unequal(times: float | None, title: str, text: str, n: str) -> list[BrokerWarning]:
     if times is None:
         return []
     values = {"times": f"{times:.1f}", "n": n, "most": f"{SKEW_MAX:.1f}"}
-    return [Load("warn", _("Unequal load"), title % values, text % values)]
+    return [BrokerWarning("warn", _("Unequal load"), title % values, text % values)]
 
 
 def _bytes_rate(row: BrokerRow) -> float | None:
