@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 from console.accounts.request_types import ClusterRequest
 from console.charts import measures, other_subject, services
 from console.charts.chart_query import ChartQuery
-from console.charts.ranges import RANGES_MS, range_of
-from monitoring.history.series import COMPARE_MS
+from console.charts.ranges import COMPARE_TITLES, RANGES_MS, range_of
 from monitoring.models import Cluster
 
 
@@ -48,15 +47,14 @@ def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str,
         )
         for query in visible_queries
     ]
-    labels = {"yesterday": _("Yesterday"), "week": _("Last week")}
     return {
         "charts": cards,
         "chart_range": chosen,
         "chart_ranges": [(name, "?" + _parameters(name, compare, other)) for name in RANGES_MS],
         "chart_compare": compare,
         "chart_compares": [
-            (name, labels[name], "?" + _parameters(chosen, "" if name == compare else name, other))
-            for name in COMPARE_MS
+            (name, title, "?" + _parameters(chosen, "" if name == compare else name, other))
+            for name, title in COMPARE_TITLES.items()
         ],
         "chart_other": field,
         "chart_alone": "?" + _parameters(chosen, compare, ""),

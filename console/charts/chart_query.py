@@ -14,8 +14,8 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from console.charts.measures import MEASURES
-from console.charts.ranges import DEFAULT_RANGE, RANGES_MS
-from monitoring.history.series import COMPARE_MS, Subject
+from console.charts.ranges import COMPARE_MS, DEFAULT_RANGE, RANGES_MS
+from monitoring.history.series import Subject
 
 Kind = Literal["cluster", "topic", "group", "broker"]
 _NUMBER_DIGITS = 9

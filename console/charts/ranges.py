@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.history.levels import DAY_MS, HOUR_MS, MINUTE_MS
-from monitoring.history.series import COMPARE_MS
 
 RANGES_MS = {
     "15m": 15 * MINUTE_MS,
@@ -26,6 +25,10 @@ RANGE_TITLES = {
     "90d": _("Last 90 days"),
 }
 DEFAULT_RANGE = "1h"
+
+# What a chart is compared with: so much earlier.
+COMPARE_MS = {"yesterday": DAY_MS, "week": 7 * DAY_MS}
+COMPARE_TITLES = {"yesterday": _("Yesterday"), "week": _("Last week")}
 
 
 def range_of(params: Mapping[str, str]) -> tuple[str, str]:

@@ -18,8 +18,9 @@ from console.accounts.rights import Rights
 from console.charts import lines, measures
 from console.charts.chart_query import ChartQuery
 from console.charts.lines import Line
+from console.charts.ranges import COMPARE_MS
 from console.ui.texts import sentence
-from monitoring.history.series import COMPARE_MS, Gap, Range
+from monitoring.history.series import Gap, Range
 from monitoring.reasons import loads
 from monitoring.scope import ANY
 

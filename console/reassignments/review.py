@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS
 from console.actions.draft import Change, Facts, Figure, PlanRefused
 from console.reassignments.moves import Move
-from console.topics.restrictions import why_not_changeable
+from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
 
 _BROKERS_SHOWN = 12
@@ -16,8 +16,7 @@ _BROKERS_SHOWN = 12
 def check(planned: Sequence[Move], facts: Facts) -> None:
     """Raises PlanRefused if these moves are not possible."""
     for move in planned:
-        if refusal := why_not_changeable(move.topic):
-            raise PlanRefused(refusal)
+        refuse_unchangeable(move.topic)
         fact = facts[ITEMS][move.key]
         if fact is None:
             raise PlanRefused(_("There is no partition “%(name)s”.") % {"name": move.key})

@@ -9,12 +9,13 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from console.records.display_options import DisplayForm
+from console.records.masking_rules import WILDCARDS_MAX, wrong_character
 from console.records.models import MaskingRule
 from console.records.services import RecordQuery
 from console.records.start_search import SearchQuery
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
-from monitoring.records.masking import WILDCARDS_MAX, is_target, wrong_character
+from monitoring.records.masking import is_target
 from monitoring.scope import Scope
 
 OFFSET_MAX = 2**63 - 1
@@ -215,15 +216,6 @@ class MaskingRuleForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = MaskingRule
         fields = ("topic_pattern", "target", "shown_to")
-        labels = {
-            "topic_pattern": _("Topics"),
-            "target": _("Part to mask"),
-            "shown_to": _("Who sees it unmasked"),
-        }
-        help_texts = {
-            "topic_pattern": _("A topic name; * matches any characters, ? one character."),
-            "target": _("key, value, value.FIELD (of a JSON value) or headers.NAME"),
-        }
 
     def __init__(self, *args: Any, scope: Scope, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -3,6 +3,7 @@
 monitoring/records/masking.py masks them.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,16 @@ from console.records.models import MaskingRule
 from monitoring import kafka_cluster_id
 from monitoring.models import Cluster
 from monitoring.scope import Scope
+
+# Not a character of topic names, nor a wildcard.
+_NOT_IN_PATTERNS = re.compile(r"[^a-zA-Z0-9._*?-]")
+WILDCARDS_MAX = 10
+
+
+def wrong_character(pattern: str) -> tuple[int, str] | None:
+    """Position (from 1) and text of the first invalid character of a pattern."""
+    found = _NOT_IN_PATTERNS.search(pattern)
+    return (found.start() + 1, found[0]) if found else None
 
 
 def mask_targets(principal: Principal, cluster: Cluster, topic: str) -> tuple[list[str], list[str]]:

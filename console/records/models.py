@@ -26,15 +26,17 @@ class MaskingRule(models.Model):
 
     cluster = models.ForeignKey("monitoring.Cluster", on_delete=models.CASCADE)
     topic_pattern = models.CharField(
-        _("topics"), max_length=249, help_text=_("A topic's name; * stands for anything.")
+        _("Topics"),
+        max_length=249,
+        help_text=_("A topic name; * matches any characters, ? one character."),
     )
     target = models.CharField(
-        _("what to cover"),
+        _("Part to mask"),
         max_length=200,
-        help_text=_("key, value, value.member.of.json or headers.NAME"),
+        help_text=_("key, value, value.FIELD (of a JSON value) or headers.NAME"),
     )
     shown_to = models.CharField(
-        _("shown to"), max_length=8, choices=ShownTo.choices, default=ShownTo.ADMINS
+        _("Who sees it unmasked"), max_length=8, choices=ShownTo.choices, default=ShownTo.ADMINS
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

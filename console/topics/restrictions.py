@@ -3,6 +3,7 @@
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import ADMIN_ONLY_RECORDS, Rights
+from console.actions.draft import PlanRefused
 from monitoring import own_topics
 from monitoring.models import Cluster
 from monitoring.read_model.snapshot import Snapshot
@@ -15,6 +16,12 @@ def why_not_changeable(name: str) -> str:
             "name": name
         }
     return ""
+
+
+def refuse_unchangeable(name: str) -> None:
+    """Raises PlanRefused if a topic cannot be changed at all."""
+    if reason := why_not_changeable(name):
+        raise PlanRefused(reason)
 
 
 def why_not_writable(cluster: Cluster, topic: str) -> str:

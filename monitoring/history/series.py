@@ -23,8 +23,6 @@ from monitoring.history.table_specs import Table
 from monitoring.history.writer import flushed_until_ms
 from monitoring.ticks import tick_stream
 
-COMPARE_MS = {"yesterday": 24 * 3_600_000, "week": 7 * 24 * 3_600_000}
-
 
 @dataclass(frozen=True, slots=True)
 class Subject:

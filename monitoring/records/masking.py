@@ -29,17 +29,6 @@ MASK_BYTES = MASK.encode()
 TARGET = re.compile(r"key|value(\.[^.\s]+)*|headers\.\S+")
 
 
-# Not a character of topic names, nor a wildcard.
-_NOT_IN_PATTERNS = re.compile(r"[^a-zA-Z0-9._*?-]")
-WILDCARDS_MAX = 10
-
-
-def wrong_character(pattern: str) -> tuple[int, str] | None:
-    """Position (from 1) and text of the first invalid character of a pattern."""
-    found = _NOT_IN_PATTERNS.search(pattern)
-    return (found.start() + 1, found[0]) if found else None
-
-
 def is_target(text: str) -> bool:
     """Whether `text` is a valid target."""
     return TARGET.fullmatch(text) is not None

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
 from console.topics.actions import fact_diff, shared
-from console.topics.restrictions import why_not_changeable
+from console.topics.restrictions import refuse_unchangeable
 from monitoring.gateway.gateway import Gateway
 
 
@@ -30,8 +30,7 @@ class AddPartitions(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name, total = params["name"], params["total"]
-        if why_not_changeable(name):
-            raise PlanRefused(why_not_changeable(name))
+        refuse_unchangeable(name)
         if total <= facts["partitions"]:
             raise PlanRefused(
                 _("“%(name)s” has %(n)d partitions already, and they cannot be removed.")

@@ -15,7 +15,7 @@ from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Pro
 from console.actions.models import Plan
 from console.topics.actions import shared
 from console.topics.actions.purge import TopicLogs, read_logs, why_not_purgeable
-from console.topics.restrictions import why_not_changeable
+from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
 from console.ui.settings_table import meaning
 from console.ui.texts import sentence
@@ -67,8 +67,7 @@ class BulkAction(ItemsAction):
     def check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if one of the topics cannot be changed."""
         for name, found in facts[ITEMS].items():
-            if why_not_changeable(name):
-                raise PlanRefused(why_not_changeable(name))
+            refuse_unchangeable(name)
             if found is None:
                 raise PlanRefused(_("There is no topic “%(name)s”.") % {"name": name})
 

@@ -10,7 +10,7 @@ from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.topics.actions import fact_diff, shared
-from console.topics.restrictions import why_not_changeable
+from console.topics.restrictions import refuse_unchangeable
 from console.ui.settings_table import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
@@ -63,8 +63,7 @@ class ConfigureTopic(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         topic, configs = params["name"], params["configs"]
-        if why_not_changeable(topic):
-            raise PlanRefused(why_not_changeable(topic))
+        refuse_unchangeable(topic)
         if facts.get("locked"):
             text = _("“%(name)s” is read-only or sensitive. It cannot be changed here.")
             raise PlanRefused(text % {"name": facts["locked"][0]})

@@ -5,9 +5,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
-from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
+from console.actions.draft import Change, Draft, Facts, Step
 from console.topics.actions import fact_diff, shared
-from console.topics.restrictions import why_not_changeable
+from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound
 from monitoring.gateway.gateway import Gateway
@@ -34,8 +34,7 @@ class DeleteTopic(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
         name = params["name"]
-        if why_not_changeable(name):
-            raise PlanRefused(why_not_changeable(name))
+        refuse_unchangeable(name)
         row = snapshot.topic(name) if snapshot else None
         changes = [
             Change(_("Topic"), name, _("deleted")),

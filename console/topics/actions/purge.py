@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.topics.actions import fact_diff, shared
-from console.topics.restrictions import why_not_changeable
+from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 
@@ -102,8 +102,7 @@ class PurgeTopic(ItemsAction):
     def _check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if the records cannot be deleted."""
         name = params["name"]
-        if why_not_changeable(name):
-            raise PlanRefused(why_not_changeable(name))
+        refuse_unchangeable(name)
         if reason := why_not_purgeable(name, facts[POLICY]):
             raise PlanRefused(reason)
         for number, offset in params["offsets"].items():
