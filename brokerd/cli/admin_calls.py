@@ -197,6 +197,7 @@ def describe_configs(client: Client, kind: int, names: Sequence[str]) -> dict[st
 def alter_configs(
     client: Client, kind: int, name: str, added: Mapping[str, str], dropped: Iterable[str]
 ) -> None:
+    """Changes settings of one topic or broker. Raises KafkaError."""
     configs: list[Fields] = [
         {"name": key, "config_operation": _SET, "value": value} for key, value in added.items()
     ]
@@ -216,6 +217,7 @@ def describe_quotas(client: Client, components: Sequence[Fields]) -> list[Any]:
 
 
 def alter_quotas(client: Client, entity: Sequence[Fields], operations: Sequence[Fields]) -> None:
+    """Changes the quotas of one entity. Raises KafkaError."""
     entry = {"entity": entity, "ops": operations}
     request = {"entries": [entry], "validate_only": False}
     change(client, ApiKey.ALTER_CLIENT_QUOTAS, request, "entries")

@@ -276,5 +276,6 @@ class Client:
 
 
 def address_text(address: Address) -> str:
+    """host:port."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

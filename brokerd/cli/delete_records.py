@@ -52,6 +52,7 @@ def _run(options: Options) -> None:
 
 
 def parse(text: str) -> dict[TopicPartition, int]:
+    """The offset of each partition in the JSON. Raises CliError."""
     try:
         document = json.loads(text)
     except ValueError:

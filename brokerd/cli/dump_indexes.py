@@ -46,6 +46,7 @@ def base_offset(file: str) -> int:
 def offset_index_lines(
     file: str, sanity_only: bool, verify_only: bool, found: Findings
 ) -> Iterator[str]:
+    """The lines of an offset index. Raises OSError, CliError."""
     base = base_offset(file)
     raw = Path(file).read_bytes()
     if not raw:
@@ -74,6 +75,7 @@ def _compare_offset(fd: int, position: int, indexed: int, file: str, found: Find
 def time_index_lines(
     file: str, sanity_only: bool, verify_only: bool, found: Findings
 ) -> Iterator[str]:
+    """The lines of a time index. Raises OSError, CliError."""
     base = base_offset(file)
     raw = Path(file).read_bytes()
     if sanity_only:

@@ -78,6 +78,8 @@ def _member(described: Any) -> Member:
 
 
 def committed_offsets(client: Client, group_id: str) -> dict[TopicPartition, int]:
+    """Every offset that the group has committed. Raises KafkaError."""
+
     def ask(broker_id: int) -> dict[TopicPartition, int]:
         wanted = [{"group_id": group_id, "topics": None}]
         request = {"groups": wanted, "require_stable": False}
@@ -105,6 +107,8 @@ def named_partitions(client: Client, texts: Sequence[str]) -> list[TopicPartitio
 
 
 def commit_offsets(client: Client, group_id: str, offsets: Mapping[TopicPartition, int]) -> None:
+    """Sets offsets of a group without members. Raises KafkaError."""
+
     def ask(broker_id: int) -> None:
         request = {
             "group_id": group_id,
@@ -126,6 +130,8 @@ def commit_offsets(client: Client, group_id: str, offsets: Mapping[TopicPartitio
 
 
 def delete_group(client: Client, group_id: str) -> None:
+    """Deletes a group without members. Raises KafkaError."""
+
     def ask(broker_id: int) -> None:
         request = {"groups_names": [group_id]}
         (result,) = client.to_broker(broker_id, ApiKey.DELETE_GROUPS, request).results

@@ -26,6 +26,7 @@ _CLASSES = {
 
 
 def producer(given: Mapping[str, str]) -> dict[str, str]:
+    """A producer's settings. Raises CliError."""
     settings = _renamed(given, _PRODUCER)
     if "partitioner" in settings:
         settings["partitioner"] = _class(settings["partitioner"])
@@ -64,6 +65,7 @@ def _may_be_idempotent(settings: Mapping[str, str]) -> bool:
 
 
 def consumer(given: Mapping[str, str]) -> dict[str, str]:
+    """A consumer's settings. Raises CliError."""
     settings = _renamed(given, _CONSUMER)
     if settings.get("auto.offset.reset") == "none":
         settings["auto.offset.reset"] = "error"

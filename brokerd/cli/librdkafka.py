@@ -25,10 +25,12 @@ def pairs(texts: Iterable[str] | None) -> dict[str, str]:
 
 
 def bootstrap(options: Options) -> str:
+    """The brokers that the options name. Raises UsageError."""
     return ",".join(map(address_text, bootstrap_addresses(options)))
 
 
 def read_settings(file: str | None, given: list[str] | None) -> dict[str, str]:
+    """The settings of a file, replaced by those of the command line."""
     return read_properties(file) | pairs(given)
 
 

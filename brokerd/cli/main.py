@@ -4,6 +4,7 @@ A command is imported when it is asked for: the tools start without the broker.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -25,11 +26,19 @@ TOOLS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; the exit code of the process."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    _open_closed_streams()
     if arguments and arguments[0] in TOOLS:
         name = arguments[0].replace("-", "_")
         tool = getattr(import_module(f"brokerd.cli.{name}"), name)
         return int(tool(arguments[1:]))
     return _start(arguments)
+
+
+def _open_closed_streams() -> None:
+    """Opens /dev/null in place of standard streams that are closed (`<&-`)."""
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115  (as long as the process lives)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
 
 
 def _start(arguments: Sequence[str]) -> int:

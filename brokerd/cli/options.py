@@ -31,10 +31,12 @@ class UsageError(CliError):
 
 
 def int32(text: str) -> int:
+    """Parses a signed integer of 32 bits. Raises ValueError."""
     return _integer(text, 32)
 
 
 def int64(text: str) -> int:
+    """Parses a signed integer of 64 bits. Raises ValueError."""
     return _integer(text, 64)
 
 
@@ -198,6 +200,7 @@ def read_properties(path: str | None) -> dict[str, str]:
 
 
 def read_text(path: str) -> str:
+    """Raises CliError."""
     try:
         return Path(path).read_text()
     except (OSError, UnicodeDecodeError) as error:

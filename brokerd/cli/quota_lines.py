@@ -55,6 +55,7 @@ def operations(added: Mapping[str, str], dropped: Iterable[str]) -> list[dict[st
 
 
 def quota_line(entry: Any) -> str:
+    """One entity and its quotas, an entry of DescribeClientQuotas."""
     names = {part.entity_type: part.entity_name for part in entry.entity}
     who = ", ".join(
         f"the default {words}" if names[kind] is None else f"{words} '{names[kind]}'"

@@ -16,6 +16,8 @@ Properties = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class InputRecord:
+    """A record to send, as parsed from a line of input."""
+
     key: bytes | None
     value: bytes | None
     headers: Headers
@@ -101,6 +103,8 @@ RecordFormatter = Callable[[ConsumedRecord], bytes]
 
 
 class DefaultFormatter:
+    """Kafka's DefaultMessageFormatter."""
+
     def __init__(self, properties: Properties) -> None:
         self._timestamp = _flag(properties, "print.timestamp")
         self._partition = _flag(properties, "print.partition")

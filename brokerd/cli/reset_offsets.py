@@ -59,6 +59,7 @@ def check_options(options: Options, scoped: bool) -> None:
 
 
 def plan(client: Client, options: Options, group: str) -> Plan:
+    """The new offsets of the group. Raises CliError, KafkaError."""
     partitions = _partitions_in_scope(client, options, group)
     if has(options, "from-file"):
         plans = parse_plans(read_text(options.from_file), options.group or [])

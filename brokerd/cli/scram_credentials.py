@@ -52,6 +52,7 @@ def _salted(mechanism: str, password: str, salt: bytes, iterations: int) -> byte
 
 
 def credentials_line(result: Any) -> str:
+    """A user's credentials, a result of DescribeUserScramCredentials."""
     names = {number: name for name, number in MECHANISMS.items()}
     credentials_text = ", ".join(
         f"{names.get(each.mechanism, 'UNKNOWN')}=iterations={each.iterations}"

@@ -30,6 +30,7 @@ logger = logging.getLogger("brokerd")
 
 
 def load_config(path: str, overrides: Sequence[str]) -> BrokerConfig:
+    """The configuration of a properties file and `key=value` overrides; ConfigError."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -51,7 +52,7 @@ def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
         config = load_config(path, overrides)
         problems = problems_of(config.tls.values())
     except ConfigError as error:
-        problems = list(error.problems)
+        problems = [*error.problems, *problems_of(error.tls)]
     if problems:
         for problem in problems:
             _print_error(problem)

@@ -75,6 +75,7 @@ class MetadataImage:
                 yield info.name, index
 
     def partition(self, topic: str, index: int) -> PartitionState | None:
+        """The state of one partition, or None where topic or partition is unknown."""
         info = self.topics.get(topic)
         return info.partitions.get(index) if info else None
 

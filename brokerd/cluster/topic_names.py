@@ -50,6 +50,7 @@ def collision_key(name: str) -> str:
 
 
 def collision_keys(names: Iterable[str]) -> dict[str, str]:
+    """The existing topics, by their collision key."""
     return {collision_key(name): name for name in names}
 
 

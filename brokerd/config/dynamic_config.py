@@ -103,6 +103,7 @@ def is_read_only(name: str) -> bool:
 
 
 def is_of_listeners(name: str) -> bool:
+    """Whether a setting defines listeners, or is a TLS setting of one."""
     return name in LISTENER_SETTINGS or tls_key_of_listener(name) != ("", "")
 
 

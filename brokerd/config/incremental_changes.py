@@ -14,6 +14,8 @@ ListDefault = Callable[[str], str | None]
 
 
 class ConfigOperation(IntEnum):
+    """What IncrementalAlterConfigs does to one setting; numbers as on the wire."""
+
     SET = 0
     DELETE = 1
     APPEND = 2

@@ -13,6 +13,8 @@ from typing import Final, NamedTuple
 
 
 class ConfigType(IntEnum):
+    """Types of values, as on the wire."""
+
     UNKNOWN = 0
     BOOLEAN = 1
     STRING = 2

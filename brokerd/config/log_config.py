@@ -187,6 +187,7 @@ class LogConfig:
         set_once(self, "codec", _CODECS[self.compression_type])
 
     def level_of(self, codec: int) -> int | None:
+        """The compression level for a codec; None if it has none."""
         return {
             Codec.GZIP: self.compression_gzip_level,
             Codec.LZ4: self.compression_lz4_level,

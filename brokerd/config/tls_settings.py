@@ -59,6 +59,7 @@ class TlsSettings:
 
 
 def is_tls_key(name: str) -> bool:
+    """Whether this is a setting of SSL, of all listeners or of one."""
     if name.startswith(PREFIX):
         _, _, name = name.removeprefix(PREFIX).partition(".")
     return name in KEYS

@@ -126,6 +126,7 @@ def _stage_producer(
 
 
 def stage_replicated(batches: Sequence[tuple[BatchHeader, Buffer]]) -> Staged:
+    """Stages batches of a leader with the offsets and epochs that they have."""
     staged = Staged(batches[0][0].base_offset)
     staged.buffers = [view for _, view in batches]
     for header, view in batches:

@@ -39,6 +39,7 @@ class CheckpointRound:
 
     @property
     def is_under_way(self) -> bool:
+        """Whether offsets are being collected."""
         return self._keys is not None
 
     def begin(self, keys: Iterable[TopicPartition], offset_of: OffsetOf) -> None:

@@ -47,6 +47,7 @@ class Trash:
         heappush(self._due, (due_ms, path))
 
     def is_due(self, now_ms: int) -> bool:
+        """Whether the time of any path has come."""
         return bool(self._due) and self._due[0][0] <= now_ms
 
     def take_due(self, now_ms: int, most: int) -> list[str]:

@@ -39,6 +39,8 @@ class SegmentInfo:
 
 @dataclass(frozen=True, slots=True)
 class BatchInfo:
+    """One batch on disk, and whether its CRC matches."""
+
     position_bytes: int
     header: BatchHeader
     crc_ok: bool
@@ -134,7 +136,11 @@ def index_entries(
     most `limit` from `start` on. Raises as `segment_summaries`."""
     segment = _segment(log, base_offset)
     index = segment.index if kind == "offset" else segment.time_index
-    return len(index), index.entries(max(start, 0), max(limit, 0))
+    try:
+        return len(index), index.entries(max(start, 0), max(limit, 0))
+    except CorruptIndexError as error:
+        segment.rebuild_indexes(str(error))
+        return len(segment.time_index), segment.time_index.entries(max(start, 0), max(limit, 0))
 
 
 @raises_storage_error

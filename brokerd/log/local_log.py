@@ -63,6 +63,7 @@ class LocalLog:
         self.reconfigure(config)
 
     def reconfigure(self, config: LogConfig) -> None:
+        """Takes other settings, from the next append on."""
         self.config = config
         for segment in self.segments:
             segment.index_interval_bytes = config.index_interval_bytes
@@ -75,11 +76,13 @@ class LocalLog:
         )
 
     def failed(self, error: OSError) -> KafkaError:
+        """The KafkaError for an error of the disk."""
         return self.context.failed(error)
 
     # -- append (when to roll: `roll_policy`) ------------------------------------------------------
 
     def append(self, staged: Staged, log_end_offset: int) -> None:
+        """Writes a group to the active segment, whole or not at all. Raises OSError."""
         active = self.segments.active
         active.write(staged.buffers, staged.size_bytes)
         active.remember(log_end_offset, active.size_bytes)
@@ -113,7 +116,8 @@ class LocalLog:
     # -- cutting -----------------------------------------------------------------------------------
 
     def truncate_to(self, offset: int) -> int:
-        """Cuts off the batch with `offset` and all after it; returns the new log end."""
+        """Cuts off the batch with `offset` and all after it; returns the new log end. Raises
+        OSError."""
         remove_segments(self.segments.drop_after(offset))
         return self.segments.active.truncate_to(offset)
 
@@ -124,6 +128,7 @@ class LocalLog:
         self.take([Segment.create(self.context.files, self.directory, offset, created_ms)])
 
     def take(self, segments: list[Segment]) -> None:
+        """Replaces all segments by these."""
         self.segments.reset(segments)
         self.reconfigure(self.config)
 
@@ -165,7 +170,9 @@ class LocalLog:
 
     @raises_storage_error
     def mend_aborted(self, log_start_offset: int) -> None:
+        """Builds damaged transaction indexes anew from the data. Raises KafkaError."""
         recovery.mend_aborted(list(self.segments), log_start_offset)
+        self.segments.forget_skips()
 
     # -- durability --------------------------------------------------------------------------------
 
@@ -175,6 +182,7 @@ class LocalLog:
         self._flushes.begin(self, up_to, done)
 
     def flush(self, up_to: int) -> None:
+        """Makes all records below `up_to` durable. Raises OSError."""
         if self.recovery_point < up_to:
             job = FlushJob(self, up_to)
             run_now(job)
@@ -182,10 +190,12 @@ class LocalLog:
                 raise job.error
 
     def flushed_to(self, offset: int) -> None:
+        """All records below `offset` are durable."""
         self.recovery_point = max(self.recovery_point, offset)
         self.on_synced()
 
     def close_files(self) -> None:
+        """Closes the files; they are opened again when they are used."""
         for segment in self.segments:
             segment.file.close()
 

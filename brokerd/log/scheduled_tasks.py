@@ -134,6 +134,7 @@ class LogTasks:
         return True
 
     def _retain(self, log: UnifiedLog, now_ms: int) -> int:
+        """Applies retention to a log; returns the number of segments deleted."""
         if log.config.is_compacted and not self._times.retains_compacted:
             return 0
         try:
@@ -222,11 +223,13 @@ class LogTasks:
         return log.log_start_offset
 
     def write_checkpoints(self) -> None:
+        """Writes both checkpoints at once."""
         keys = list(self._logs)
         self._recovery_points.run(keys, self._recovery_point)
         self._log_starts.run(keys, self._log_start)
 
     def save_log_starts(self, directory: str, done: Done) -> None:
+        """Checkpoints the log starts of a log directory now."""
         self._save(self._log_starts, checkpoints.LOG_START, directory, self._log_start, done)
 
     def save_recovery_points(self, directory: str) -> None:

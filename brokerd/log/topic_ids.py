@@ -71,6 +71,7 @@ def _inconsistent(log: "UnifiedLog", topic_id: UUID) -> str:
 
 
 def write(directory: str, topic_id: UUID) -> None:
+    """Writes the file. Raises OSError."""
     text = f"version: 0\ntopic_id: {_text(topic_id)}"
     checkpoints.replace_file(f"{directory}/{names.PARTITION_METADATA}", text, sync=False)
 

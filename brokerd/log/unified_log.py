@@ -100,9 +100,11 @@ class UnifiedLog:
         )
 
     def failed(self, error: OSError) -> KafkaError:
+        """The KafkaError for an error of the disk, also of a read in another thread."""
         return self.local.failed(error)
 
     def reconfigure(self, config: LogConfig) -> None:
+        """Takes other settings, from the next append on."""
         self.config = config
         self._append_time = config.is_append_time
         self.local.reconfigure(config)
@@ -328,6 +330,7 @@ class UnifiedLog:
 
     @raises_storage_error
     def truncate_to(self, offset: int) -> None:
+        """Cuts off the batch with `offset` and all after it. Raises KafkaError."""
         self.check_end()
         if offset >= self.log_end_offset:
             return
@@ -372,6 +375,7 @@ class UnifiedLog:
     # -- closing -----------------------------------------------------------------------------------
 
     def flush(self) -> None:
+        """Makes all records durable. Raises OSError."""
         self.local.flush(self.log_end_offset)
 
     def finish_writing(self) -> bool:
@@ -390,5 +394,6 @@ class UnifiedLog:
         self.local.close_files()
 
     def abandon(self) -> None:
+        """Close the files of a log that is about to be renamed away."""
         self._first_use.close_epochs()
         self.local.abandon()

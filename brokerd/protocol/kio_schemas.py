@@ -25,13 +25,16 @@ def _not_found(module: str) -> Iterator[None]:
 
 with _not_found("hypothesis"):
     from kio.index import KioIndexError, load_request_schema, load_response_schema
+    from kio.schema.index import api_key_map, schema_name_map
     from kio.serial import entity_reader
     from kio.serial.errors import DecodeError
 
 __all__ = [
     "DecodeError",
     "KioIndexError",
+    "api_key_map",
     "entity_reader",
     "load_request_schema",
     "load_response_schema",
+    "schema_name_map",
 ]

@@ -16,9 +16,11 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.kio_schemas import (
     DecodeError,
     KioIndexError,
+    api_key_map,
     entity_reader,
     load_request_schema,
     load_response_schema,
+    schema_name_map,
 )
 from brokerd.protocol.schema_check import checked_request
 from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
@@ -62,7 +64,7 @@ def encode_response(api_key: int, version: int, fields: Mapping[str, Any]) -> by
     entity_type = response_type(api_key, version)
     if entity_type is None:
         raise _unsupported(api_key, version)
-    return _encode(entity_type, fields)
+    return _encode(entity_type, api_key, fields, response_type)
 
 
 def encode_item(
@@ -133,7 +135,7 @@ def encode_request(
     head += name or b""
     if entity_type.__flexible__:  # type: ignore[attr-defined]
         write_uvarint(head, 0)
-    body = _encode(entity_type, fields)
+    body = _encode(entity_type, api_key, fields, request_type)
     size = 8 + len(head) + len(body)
     return b"".join((_REQUEST_HEAD.pack(size, api_key, version, correlation_id), head, body))
 
@@ -156,10 +158,33 @@ def _decode(entity_type: type | None, view: memoryview | bytes, start: int) -> A
         ) from error
 
 
-def _encode(entity_type: type, fields: Mapping[str, Any]) -> bytes:
+def _encode(
+    entity_type: type, api_key: int, fields: Mapping[str, Any], load: Callable[..., type | None]
+) -> bytes:
+    unknown = fields.keys() - _names(entity_type)
+    if unknown and (never := _never_known(api_key, frozenset(unknown), load)):
+        raise ValueError(f"{entity_type.__name__} has no field {', '.join(sorted(never))}")
     out = bytearray()
     entity_writer(entity_type)(out, fields)
     return bytes(out)
+
+
+@cache
+def _names(entity_type: type) -> frozenset[str]:
+    return frozenset(shape.name for shape in shapes(entity_type))
+
+
+@cache
+def _never_known(
+    api_key: int, names: frozenset[str], load: Callable[..., type | None]
+) -> frozenset[str]:
+    """Those that no version of this message has at its top level. To load a version takes
+    milliseconds, and most names are in the newest, so the others are not loaded for nothing."""
+    for version in sorted(schema_name_map[api_key_map[api_key]], reverse=True):
+        entity_type = load(api_key, version) if names else None
+        if entity_type is not None:
+            names -= _names(entity_type)
+    return names
 
 
 def _unsupported(api_key: int, version: int) -> KafkaError:

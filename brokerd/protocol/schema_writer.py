@@ -3,7 +3,8 @@
 kio describes every message version as a dataclass; here each class becomes one function
 `write(out, fields)` that appends the encoded message to a bytearray. Handlers therefore build plain
 dicts and lists: a field the version lacks is dropped, a missing one gets its default, durations and
-dates are integers in milliseconds, errors are int codes.
+dates are integers in milliseconds, errors are int codes. A name that no version
+of the class knows is a mistake of ours and raises.
 
 An item of an array of structs may also be bytes, which stand for themselves: so what is long, or
 known before, is encoded elsewhere (`messages.encode_item`).
@@ -37,6 +38,7 @@ _IMPLICIT: dict[str, Any] = {"bool": False, "string": "", "bytes": b"", "records
 
 
 def write_uvarint(out: bytearray, value: int) -> None:
+    """Append an unsigned LEB128 integer."""
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
         value >>= 7

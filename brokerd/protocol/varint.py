@@ -32,6 +32,7 @@ def read_uvarint(data: bytes | bytearray | memoryview, position: int) -> tuple[i
 
 
 def write_varint(out: bytearray, value: int) -> None:
+    """Append `value` (a signed 64-bit integer) to `out`."""
     value = (value << 1) ^ (value >> 63)
     while value > 0x7F:
         out.append((value & 0x7F) | 0x80)

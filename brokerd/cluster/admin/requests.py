@@ -22,6 +22,8 @@ class NewTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedTopic:
+    """A topic that was created (or, with validate only, would have been)."""
+
     name: str
     topic_id: UUID
     partitions: int

@@ -113,6 +113,7 @@ class ControllerService:
         self._flag("epochs")
 
     def reconnected(self) -> None:
+        """Tells that the connection was away: watches are lost, outcomes unknown."""
         self._flag("reload")
 
     def is_deleted(self, name: str) -> bool:

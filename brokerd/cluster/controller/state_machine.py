@@ -157,12 +157,14 @@ class Controller:
         )
 
     def _live(self, name: str, index: int, replicas: Iterable[int]) -> Container[int]:
+        """The brokers that can serve a partition."""
         if not self.offline:
             return self.brokers
         return {each for each in replicas if each in self.brokers
                 and (name, index) not in self.offline.get(each, ())}  # fmt: skip
 
     def written(self, states: Iterable[PartitionState]) -> None:
+        """These states are in ZooKeeper now."""
         for state in states:
             self.states[state.topic, state.partition] = state
 
@@ -177,9 +179,11 @@ class Controller:
         return self._decide(*key, bounced)
 
     def has_partitions_node(self, topic: str) -> bool:
+        """Whether a state of the topic was written before."""
         return any((topic, index) in self.states for index in self.topics[topic].replicas)
 
     def written_partitions(self, topic: str) -> list[int]:
+        """The partitions of the topic that have a state."""
         return [index for index in self.topics[topic].replicas if (topic, index) in self.states]
 
     def deletions_asked(self, names: Iterable[str]) -> list[tuple[str, UUID]]:

@@ -211,6 +211,7 @@ class Feed:
         self.config_number = max(new, default=self.config_number)
 
     async def read_broker_configs(self) -> None:
+        """Reads this broker's dynamic config and the default of all."""
         known = self._image.broker_configs
         configs = await bulk_reads.broker_configs(self._zookeeper, self._broker_id, known)
         await self._notify(self._image.replace_broker_configs(configs))

@@ -35,6 +35,7 @@ class ClusterError(Exception):
 
 
 async def prepare_paths(zookeeper: ZooKeeper) -> None:
+    """Creates the persistent nodes that a cluster has."""
     for path in paths.PERSISTENT:
         await zookeeper.ensure(path)
 

@@ -34,6 +34,8 @@ STATES_PER_RUN = 250
 
 
 class ReadTopic(NamedTuple):
+    """A topic node with its version and the zxid of its creation."""
+
     name: str
     node: TopicNode
     version: int
@@ -124,6 +126,7 @@ async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[Loaded
 async def states_of(
     zookeeper: ZooKeeper, wanted: Sequence[tuple[str, TopicNode, int]]
 ) -> list[LoadedState]:
+    """The states of these partitions, each with the name and the node of its topic."""
     found = await zookeeper.get_many(
         [paths.partition_state(name, index) for name, _, index in wanted]
     )

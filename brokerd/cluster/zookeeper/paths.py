@@ -94,6 +94,7 @@ def change(number: int) -> str:
 
 
 def applied(broker_id: int) -> str:
+    """The number of the last entry that a broker has applied."""
     return f"{APPLIED}/{broker_id}"
 
 

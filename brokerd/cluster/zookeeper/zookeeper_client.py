@@ -280,6 +280,7 @@ class ZooKeeper:
         return stat
 
     async def acl(self, path: str) -> Acl:
+        """The ACL of a node. Raises NoNodeError."""
         acl: Acl = (await self._result(lambda: self._client.get_acls_async(path)))[0]
         return acl
 

@@ -64,6 +64,7 @@ class GroupCoordinator:
 
     @property
     def held_bytes(self) -> int:
+        """The memory that the members of its groups take."""
         return self._state.member_memory.size_bytes
 
     # Loading
@@ -142,6 +143,7 @@ class GroupCoordinator:
         return context.effects
 
     def write_failed(self, write_id: int, error: ErrorCode, now_ms: int) -> Effects:
+        """The records of the write were not appended."""
         context = EventContext(self._state, now_ms)
         write, done = self._state.inflight.pop(write_id)
         self._no_longer_pending(write.records)
@@ -237,6 +239,7 @@ class GroupCoordinator:
         return {key: known.get(key) for key in wanted}
 
     def unstable(self, group_id: str, of: Iterable[TopicPartition]) -> Set[TopicPartition]:
+        """Those of the partitions for which an open transaction has an offset."""
         return self._state.store.unstable(group_id, of)
 
     def listings(self) -> Iterator[GroupListing]:

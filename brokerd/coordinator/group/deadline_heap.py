@@ -44,6 +44,7 @@ class DeadlineHeap:
         self._at_ms.pop(key, None)
 
     def get(self, key: Deadline) -> int | None:
+        """The deadline of `key`; None without one."""
         return self._at_ms.get(key)
 
     def next_ms(self) -> int | None:

@@ -23,6 +23,8 @@ Done = Callable[["EventContext", ErrorCode], None]
 
 
 class PartitionGroups:
+    """The groups of one partition, with their deadlines and writes."""
+
     def __init__(self, config: GroupConfig, member_memory: MemberMemory) -> None:
         self.config = config
         self.member_memory = member_memory

@@ -161,6 +161,7 @@ class Group:
             member.assignment = assignment
 
     def has_room_for(self, assignments: dict[str, bytes]) -> bool:
+        """Whether there is memory for these assignments."""
         more_bytes = sum(
             len(assignments.get(member.member_id, b"")) - len(member.assignment)
             for member in self.members.values()
@@ -194,10 +195,12 @@ class Group:
 
     @property
     def all_joined(self) -> bool:
+        """Whether every member has a waiting join, and no member id given out is unused."""
         return not self.pending and all(m.join_ticket is not None for m in self.members.values())
 
     @property
     def rebalance_timeout_ms(self) -> int:
+        """The longest rebalance timeout of the members."""
         return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
 
     def elect_joined_leader(self) -> bool:

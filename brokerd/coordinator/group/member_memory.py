@@ -21,6 +21,7 @@ class MemberMemory:
         self.size_bytes = 0
 
     def has_room(self, more_bytes: int) -> bool:
+        """Whether `more_bytes` may be added."""
         if more_bytes <= 0:
             return True
         held_bytes = self.size_bytes if self._of_all is None else self._of_all()

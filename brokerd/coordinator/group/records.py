@@ -102,6 +102,7 @@ def _bytes(data: bytes) -> bytes:
 
 
 def encode_key(record: GroupsRecord) -> bytes:
+    """Kafka's key for the record."""
     if isinstance(record, GroupRecord):
         return b"\x00\x02" + _string(record.group_id)
     names = _string(record.group_id) + _string(record.topic)

@@ -96,6 +96,7 @@ class GroupStore:
                 del self.offsets[record.group_id]
 
     def awaits(self, group_id: str) -> bool:
+        """Whether an open transaction has an offset of the group."""
         return any(group == group_id for sent in self._sent.values() for group, _, _ in sent)
 
     def group_ids(self) -> set[str]:

@@ -104,6 +104,7 @@ class LogCleanerManager:
 
     @property
     def uncleanable(self) -> dict[TopicPartition, str]:
+        """The uncleanable logs, with the reason."""
         return {
             key: known.uncleanable_because
             for key, known in self._known.items()
@@ -296,6 +297,7 @@ class LogCleanerManager:
         self.checkpoint()
 
     def checkpoint(self) -> None:
+        """Checkpoints up to where each log is clean."""
         offsets = {
             key: known.checkpoint
             for key, known in (self._stored | self._known).items()

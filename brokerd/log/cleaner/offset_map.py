@@ -98,6 +98,7 @@ class OffsetMap:
 
     @property
     def used(self) -> float:
+        """The share of the slots that hold a key."""
         return self._size / self._slots
 
     @property

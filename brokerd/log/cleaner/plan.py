@@ -93,6 +93,8 @@ def is_cleanable(dirty: Dirty, config: LogConfig) -> bool:
 
 
 class SegmentFiles(NamedTuple):
+    """A segment to be cleaned, with the sizes of its files."""
+
     base_offset: int
     next_offset: int
     size_bytes: int

@@ -91,6 +91,7 @@ def _kept(
     rules: Rules,
     special: BatchRules,
 ) -> Bools:
+    """Which records stay."""
     keeps_tombstones = np.empty(len(batches), np.bool_)
     keeps_all = np.zeros(len(batches), np.bool_)
     keeps_none = np.zeros(len(batches), np.bool_)

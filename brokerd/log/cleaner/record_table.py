@@ -25,6 +25,8 @@ Bools = npt.NDArray[np.bool_]
 
 
 class StoredBatch(NamedTuple):
+    """One whole batch as it lies on disk."""
+
     header: BatchHeader
     view: memoryview
 

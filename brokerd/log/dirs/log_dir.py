@@ -148,6 +148,7 @@ class LogDir:
             return {}
 
     def mark_clean(self, broker_epoch: int) -> None:
+        """Writes the mark of a clean stop. Raises OSError."""
         text = json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":"))
         checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", text)
 

@@ -108,11 +108,13 @@ class LogDirs:
         return None
 
     def put(self, key: TopicPartition, log_dir: LogDir) -> None:
+        """A log is in the directory now."""
         self._gone.discard(key)
         self.of[key] = log_dir
         log_dir.partitions += 1
 
     def remove(self, key: TopicPartition) -> None:
+        """A log was deleted."""
         self.of.pop(key).partitions -= 1
         self._note_gone(key)
 

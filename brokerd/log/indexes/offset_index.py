@@ -73,10 +73,12 @@ class OffsetIndex:
 
     @property
     def last_position(self) -> int:
+        """Start of the last batch indexed; 0 when there is none."""
         return self._positions[-1] if self._positions else 0
 
     @property
     def memory_bytes(self) -> int:
+        """What the entries take in memory."""
         return ENTRY_BYTES * len(self._offsets)
 
     def append(self, last_offset: int, position_bytes: int) -> None:
@@ -124,6 +126,7 @@ class OffsetIndex:
         os.truncate(self._path, self._written * ENTRY_BYTES)
 
     def flush(self) -> None:
+        """Write what is pending. Raises OSError."""
         if self._written == len(self._offsets):
             return
         write_at(self._path, self._encoded(self._written), self._written * ENTRY_BYTES)

@@ -10,7 +10,6 @@ Only entries that the file does not have yet are in memory, and the last one: th
 up in the file, which few ever ask for, so that to open one costs the same whatever its size.
 """
 
-import errno
 import os
 import struct
 from array import array
@@ -88,7 +87,7 @@ class TimeIndex:
     def _entry(self, fd: int, number: int) -> Entry:
         data = os.pread(fd, ENTRY_BYTES, number * ENTRY_BYTES)
         if len(data) < ENTRY_BYTES:
-            raise OSError(errno.EIO, "it has become shorter", self._path)
+            raise CorruptIndexError(f"{self._path}: it has become shorter")
         timestamp_ms, offset = _ENTRY.unpack(data)
         return timestamp_ms, offset
 
@@ -100,7 +99,7 @@ class TimeIndex:
         finally:
             os.close(fd)
         if len(data) < (end - start) * ENTRY_BYTES:
-            raise OSError(errno.EIO, "it has become shorter", self._path)
+            raise CorruptIndexError(f"{self._path}: it has become shorter")
         return list(_ENTRY.iter_unpack(data))
 
     @property
@@ -159,6 +158,7 @@ class TimeIndex:
         os.truncate(self._path, self._written * ENTRY_BYTES)
 
     def flush(self) -> None:
+        """Write what is pending. Raises OSError."""
         if self._timestamps:
             write_at(self._path, self._encoded(), self._written * ENTRY_BYTES)
             self._written += len(self._timestamps)

@@ -20,6 +20,8 @@ _VERSION: Final = 0
 
 
 class AbortedTxn(NamedTuple):
+    """One aborted transaction, as in the file."""
+
     producer_id: int
     first_offset: int
     last_offset: int

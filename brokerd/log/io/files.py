@@ -8,6 +8,7 @@ PIECE_BYTES = 1 << 20
 
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:
+    """What is in a file. Raises OSError."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size_bytes = os.fstat(fd).st_size

@@ -66,6 +66,7 @@ class LogFile:
         return FileRange(fd, position_bytes, size_bytes, self)
 
     def hold(self, size_bytes: int) -> None:
+        """Note how much memory is held for the file until it is closed; others may be closed."""
         if self._fd >= 0:
             self._files.hold(self, size_bytes)
 
@@ -128,6 +129,7 @@ class FileRange:
         return file is not None and self.position_bytes + self.size_bytes > file.cut_at
 
     def read(self) -> bytes:
+        """The bytes themselves, for who cannot send from a file."""
         return os.pread(self.fd, self.size_bytes, self.position_bytes)
 
 

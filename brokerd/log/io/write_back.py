@@ -34,6 +34,7 @@ class WriteBackJob(DiskJob):
             self._is_begun = True
 
     def finish(self) -> None:
+        """Let go of the file, and note what need not be written again."""
         self._range.release()
         if self._is_begun:
             segment = self._segment

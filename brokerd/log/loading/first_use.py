@@ -86,5 +86,6 @@ class FirstUse:
         return self.epochs
 
     def close_epochs(self) -> None:
+        """From now on the file of the leader epochs is not written."""
         if self.epochs is not None:
             self.epochs.close()

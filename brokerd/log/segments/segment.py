@@ -168,6 +168,7 @@ class Segment:
         return boundary if boundary > position else 0
 
     def batch_size_at(self, position: int) -> int:
+        """Size in bytes of the batch that starts at `position`."""
         length: int = _LENGTH.unpack(os.pread(self.file.fd(), _LENGTH.size, position))[0]
         return length + LENGTH_OVERHEAD_BYTES
 
@@ -295,7 +296,16 @@ class Segment:
             self._timestamps_known = True
         return self.largest_timestamp_ms, self.largest_timestamp_offset
 
+    def time_floor(self, timestamp_ms: int) -> int:
+        """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError."""
+        try:
+            return self.time_index.floor(timestamp_ms)[1]
+        except (CorruptIndexError, FileNotFoundError) as error:  # its file was cut or has gone
+            self.rebuild_indexes(str(error))
+            return self.time_index.floor(timestamp_ms)[1]
+
     def first_timestamp(self) -> int:
+        """Max timestamp of the first batch; -1 while the segment is empty."""
         if self.first_timestamp_ms is None:
             first = next(walk_headers(self.file.fd(), 0, self.size_bytes, HEADER_BYTES), None)
             if first is None:

@@ -56,7 +56,7 @@ def first_at_or_after(
     for segment in segments:
         if segment.largest_timestamp()[0] < timestamp_ms:
             continue
-        floor = segment.time_index.floor(timestamp_ms)[1]
+        floor = segment.time_floor(timestamp_ms)
         start = segment.locate(max(floor, log_start_offset), may_block=may_block)
         for position, header in segment.batches_from(start):
             if header.max_timestamp < timestamp_ms or header.last_offset < log_start_offset:
@@ -123,6 +123,7 @@ class PendingWalk:
         self._found: list[Found | None] = []
 
     def load(self) -> None:
+        """Walk the batch. Raises OSError."""
         self._found = [_walk(self._pinned.fd, self._pinned.position_bytes, self._search)]
 
     def release(self) -> None:

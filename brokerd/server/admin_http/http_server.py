@@ -1,7 +1,14 @@
 """A small HTTP/1.1 server for GET on 127.0.0.1: enough for probes, a scraper and the console.
 
 Everything has limits: size of the head, connections, the time a client may take. Bodies are
-refused.
+refused. If a client sends a request before it got the last answer, the connection ends: pipelined
+requests would hold the event loop. Requests without the token wait for turns, so that they cannot
+slow down the broker's own clients.
+
+If no more connections may be open, a new one makes another end: one that waits for its client, or
+again for a turn; if possible one that has not shown the token, and of these the one that has waited
+longest. So nobody keeps others out by holding connections open. If there is none, the new
+connection waits, in the order in which connections came.
 """
 
 from __future__ import annotations
@@ -9,7 +16,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
@@ -20,12 +28,17 @@ logger = logging.getLogger(__name__)
 
 HEAD_BYTES_MAX = 16 * 1024
 CONNECTIONS_MAX = 64
-"""Further ones are closed."""
+WAITING_MAX = 64
+"""So many more may wait for a place; others are closed."""
 IDLE_TIMEOUT_S = 30
-"""For the head of a request, from the end of the last answer on."""
-SEND_TIMEOUT_S = 5
-"""For a part of an answer that a client does not take."""
+"""Between requests."""
+HEAD_TIMEOUT_S = 5
+"""For a head that has begun, for the first of a connection, and for what a client does not take of
+an answer."""
+TURN_INTERVAL_S = 0.005
+"""Between two requests of connections that have not shown the token, all of them together."""
 OPEN_PATHS = ("/healthz", "/readyz")
+_HEAD_END = b"\r\n\r\n"
 _REASONS = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found",
     405: "Method Not Allowed", 431: "Request Header Fields Too Large",
@@ -80,6 +93,115 @@ def problem(status: int, message: str) -> Answer:
     return json_answer({"error": message}, status)
 
 
+class _Turns:
+    """Lets requests without the token begin one after another, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._next_s = 0.0
+
+    async def next(self, is_gone: Callable[[], bool]) -> None:
+        """Waits for the turn of a connection; ConnectionAbortedError if it `is_gone` by then."""
+        now_s = asyncio.get_running_loop().time
+        async with self._lock:
+            if not is_gone():
+                await asyncio.sleep(self._next_s - now_s())
+            if is_gone():
+                raise ConnectionAbortedError
+            self._next_s = now_s() + TURN_INTERVAL_S
+
+
+class _Connection:
+    """One client, and since when the server waits for it: None while it is being served."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        writer.transport.set_write_buffer_limits(0)  # what was sent has left when `drain` returns
+        self._has_asked = self._was_answered = False
+        self.has_sent_ahead = False
+        """Whether more came behind the last head."""
+        self.is_trusted = False
+        """Whether it has shown the token."""
+        self.waits_since_s: float | None = None
+
+    def drop(self) -> None:
+        """Ends the connection at once."""
+        self._writer.transport.abort()
+
+    async def head(self) -> bytes:
+        """The next request's. LimitOverrunError if it is too large."""
+        with self._waiting():
+            async with asyncio.timeout(IDLE_TIMEOUT_S if self._has_asked else HEAD_TIMEOUT_S):
+                received = await self._receive(b"")
+            self._has_asked = True
+            async with asyncio.timeout(HEAD_TIMEOUT_S):
+                while _HEAD_END not in received:
+                    received = await self._receive(received)
+        head, _, rest = received.partition(_HEAD_END)
+        self.has_sent_ahead = bool(rest)
+        return head
+
+    async def _receive(self, before: bytes) -> bytes:
+        """What came before, and something more."""
+        if len(before) >= HEAD_BYTES_MAX:
+            raise asyncio.LimitOverrunError("no end of the head", len(before))
+        more = await self._reader.read(HEAD_BYTES_MAX - len(before))
+        if not more:
+            raise asyncio.IncompleteReadError(before, None)
+        return before + more
+
+    async def turn(self, turns: _Turns) -> None:
+        """Waits for its turn; a connection that was answered before may have to end for another
+        client."""
+        with self._waiting() if self._was_answered else nullcontext():
+            await turns.next(self.is_gone)
+
+    def is_gone(self) -> bool:
+        """Whether it was dropped, or the client closed it."""
+        return self._writer.is_closing()
+
+    async def send(self, answer: Answer, keep: bool) -> None:
+        """Sends the whole answer. If a piece of it fails, the connection ends in the middle, which
+        the client can detect."""
+        self._was_answered = True
+        if isinstance(answer.body, str):
+            body = answer.body.encode()
+            length = f"Content-Length: {len(body)}\r\n"
+            await self._write(_head(answer, length, keep) + body)
+            return
+        try:
+            await self._stream(answer, answer.body, keep)
+        except (OSError, TimeoutError, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            logger.exception("an admin page failed in its middle")
+            raise ConnectionAbortedError from error
+
+    async def _stream(self, answer: Answer, pieces: AsyncIterator[str], keep: bool) -> None:
+        """Sends in chunks if the connection stays open; else its end is the end of the body."""
+        await self._write(_head(answer, "Transfer-Encoding: chunked\r\n" if keep else "", keep))
+        async for piece in pieces:
+            data = piece.encode()
+            await self._write(b"%x\r\n%b\r\n" % (len(data), data) if keep else data)
+        if keep:
+            await self._write(b"0\r\n\r\n")
+
+    async def _write(self, data: bytes) -> None:
+        self._writer.write(data)
+        with self._waiting():
+            async with asyncio.timeout(HEAD_TIMEOUT_S):
+                await self._writer.drain()
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        self.waits_since_s = asyncio.get_running_loop().time()
+        try:
+            yield
+        finally:
+            self.waits_since_s = None
+
+
 class AdminServer:
     """Serves a table of pages by path."""
 
@@ -87,7 +209,10 @@ class AdminServer:
         self._pages = pages
         self._token = token
         self._server: asyncio.Server | None = None
-        self._open = 0
+        self._open: dict[_Connection, None] = {}
+        self._turns = _Turns()
+        self._door = asyncio.Lock()
+        self._waiting = 0
 
     async def start(self, port: int) -> int:
         """Listens on 127.0.0.1; the port really bound. OSError if it is taken."""
@@ -102,32 +227,60 @@ class AdminServer:
             self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open += 1
-        writer.transport.set_write_buffer_limits(0)  # what was sent has left when `drain` returns
+        connection = _Connection(reader, writer)
         try:
-            if self._open <= CONNECTIONS_MAX:
-                while await self._serve_one(reader, writer):
-                    await asyncio.sleep(0)  # a client that sends ahead does not hold the loop
-        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            # If the loop ends, asyncio's callback would log a cancelled connection as an error.
-            writer.transport.abort()
+            if self._waiting < WAITING_MAX:
+                await self._enter(connection)
+                await self._converse(connection)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            connection.drop()
+        except asyncio.CancelledError:
+            # The loop ends; asyncio's callback would log a cancelled connection as an error.
+            connection.drop()
         finally:
-            self._open -= 1
+            self._open.pop(connection, None)
             writer.close()
 
-    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Answers the next request; whether the connection stays open."""
+    async def _enter(self, connection: _Connection) -> None:
+        """Waits for room for the connection. ConnectionAbortedError if it is gone by then."""
+        self._waiting += 1
         try:
-            async with asyncio.timeout(IDLE_TIMEOUT_S):
-                head = await reader.readuntil(b"\r\n\r\n")
-        except asyncio.LimitOverrunError:
-            await _send(writer, problem(431, "the request head is too large"), False)
-            return False
-        keep, answer = await self._answer(head.removesuffix(b"\r\n\r\n").decode("latin-1"))
-        await _send(writer, answer, keep)
-        return keep
+            async with self._door:
+                while not connection.is_gone() and not self._make_room():
+                    await asyncio.sleep(TURN_INTERVAL_S)
+                if connection.is_gone():
+                    raise ConnectionAbortedError
+                self._open[connection] = None
+        finally:
+            self._waiting -= 1
 
-    async def _answer(self, head: str) -> tuple[bool, Answer]:
+    def _make_room(self) -> bool:
+        """Whether there is room for one more connection, if necessary by ending another."""
+        if len(self._open) < CONNECTIONS_MAX:
+            return True
+        waiting = [each for each in self._open if each.waits_since_s is not None]
+        if not waiting:
+            return False
+        dropped = min(waiting, key=lambda each: (each.is_trusted, each.waits_since_s))
+        del self._open[dropped]
+        dropped.drop()
+        return True
+
+    async def _converse(self, connection: _Connection) -> None:
+        keep = True
+        while keep:
+            try:
+                head = await connection.head()
+            except asyncio.LimitOverrunError:
+                await connection.send(problem(431, "the request head is too large"), False)
+                return
+            if not connection.is_trusted:
+                await connection.turn(self._turns)
+            keep, answer = await self._answer(connection, head.decode("latin-1"))
+            keep = keep and not connection.has_sent_ahead
+            await connection.send(answer, keep)
+
+    async def _answer(self, connection: _Connection, head: str) -> tuple[bool, Answer]:
         """The answer to a request, and whether the connection stays open."""
         lines = head.split("\r\n")
         parts = lines[0].split(" ")
@@ -143,6 +296,7 @@ class AdminServer:
             return False, problem(405, "only GET is served")
         keep = headers.get("connection", "").lower() != "close" and parts[2] == "HTTP/1.1"
         is_trusted = is_authorized(headers.get("authorization"), self._token)
+        connection.is_trusted |= is_trusted
         return keep, await self._page(parts[1], is_trusted)
 
     async def _page(self, target: str, is_trusted: bool) -> Answer:
@@ -164,33 +318,6 @@ class AdminServer:
         except Exception:
             logger.exception("admin page %s failed", url.path)
             return problem(500, "unexpected error in the broker, see its log")
-
-
-async def _send(writer: asyncio.StreamWriter, answer: Answer, keep: bool) -> None:
-    """Sends the whole answer; one in pieces in chunks, if the connection stays open. If a piece
-    fails, the connection ends in the middle, which the client can detect."""
-    if isinstance(answer.body, str):
-        body = answer.body.encode()
-        await _write(writer, _head(answer, f"Content-Length: {len(body)}\r\n", keep) + body)
-        return
-    await _write(writer, _head(answer, "Transfer-Encoding: chunked\r\n" if keep else "", keep))
-    try:
-        async for piece in answer.body:
-            data = piece.encode()
-            await _write(writer, b"%x\r\n%b\r\n" % (len(data), data) if keep else data)
-    except (OSError, TimeoutError):
-        raise
-    except Exception as error:
-        logger.exception("an admin page failed in its middle")
-        raise ConnectionAbortedError from error
-    if keep:
-        await _write(writer, b"0\r\n\r\n")
-
-
-async def _write(writer: asyncio.StreamWriter, data: bytes) -> None:
-    writer.write(data)
-    async with asyncio.timeout(SEND_TIMEOUT_S):
-        await writer.drain()
 
 
 def _head(answer: Answer, length: str, keep: bool) -> bytes:

@@ -1,6 +1,8 @@
 """What every command takes."""
 
+import shlex
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -109,3 +111,11 @@ def test_the_scripts_are_found_through_a_link(tmp_path: Path) -> None:
     link.symlink_to(ROOT / "bin" / "kafka-topics.sh")
     said = subprocess.run([link, "--version"], capture_output=True, text=True, timeout=60)
     assert said.stdout == f"{package.__version__}\n"
+
+
+def test_closed_streams_are_as_empty_ones(at: tuple[str, str], topic: str) -> None:
+    line = shlex.join([sys.executable, "-m", "brokerd", "console-producer", *at, "--topic", topic])
+    done = subprocess.run(
+        f"{line} <&- >&-", shell=True, cwd=ROOT, capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -153,9 +153,11 @@ def test_items_that_were_encoded_before_are_taken_as_they_are(version: int) -> N
     assert mixed == plain
 
 
-def test_a_field_of_another_version_is_dropped() -> None:
+def test_a_field_of_another_version_is_dropped_and_a_mistyped_one_raises() -> None:
     fields_of_v7 = {"error_code": 0, "session_id": 9}
     assert messages.encode_response(1, 4, fields_of_v7) == messages.encode_response(1, 4, {})
+    with pytest.raises(ValueError, match="eror_code"):
+        messages.encode_response(1, 7, {"eror_code": 0})
 
 
 def test_what_a_first_request_waits_for_is_its_own_version_alone() -> None:

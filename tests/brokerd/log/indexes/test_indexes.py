@@ -115,9 +115,9 @@ def test_a_time_index_that_got_shorter_is_told(tmp_path: Path) -> None:
     path.write_bytes(struct.pack(">qiqi", 1, 1, 5, 5))
     times = TimeIndex.load(str(path), 0)
     os.truncate(path, 12)
-    with pytest.raises(OSError, match="shorter"):
+    with pytest.raises(CorruptIndexError):
         times.floor(9)
-    with pytest.raises(OSError, match="shorter"):
+    with pytest.raises(CorruptIndexError):
         times.entries(0, 2)
 
 

@@ -7,6 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brokerd.log import retention
+from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, open_log
@@ -15,10 +17,42 @@ from tests.brokerd.log.test_transactions import ABORT, aborted, data, end, plain
 SEGMENTS = 30
 
 
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The base offsets of the segments that are asked from now on."""
+    asked: list[int] = []
+    real = Segment.aborted.fget
+    assert real is not None
+
+    def told(segment: Segment) -> list[AbortedTxn]:
+        asked.append(segment.base_offset)
+        return real(segment)
+
+    monkeypatch.setattr(Segment, "aborted", property(told))
+    return asked
+
+
 def rolled(log: UnifiedLog, count: int) -> None:
     for _ in range(count):
         plain(log)
         log.roll(NOW_MS)
+
+
+def test_segments_without_aborted_transactions_are_asked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = open_log(tmp_path)
+    rolled(log, SEGMENTS)
+    asked = looked_at(monkeypatch)
+    assert aborted(log, 0) == []
+    assert len(asked) > SEGMENTS
+    asked.clear()
+    for offset in range(SEGMENTS):
+        assert aborted(log, offset) == []
+    assert set(asked) == {SEGMENTS}  # the active one
+    rolled(log, 1)
+    asked.clear()
+    assert aborted(log, 3) == aborted(log, 3) == []
+    assert len(asked) == 3
 
 
 def test_a_marker_in_the_segment_written_to_or_just_closed_is_found(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.admin_http import http_server
 from brokerd.server.admin_http.http_server import (
+    CONNECTIONS_MAX,
     HEAD_BYTES_MAX,
     AdminServer,
     Answer,
@@ -39,6 +40,15 @@ def endless(query: Query) -> Answer:
     return Answer(200, lines(), "text/plain")
 
 
+async def one_line() -> AsyncIterator[str]:
+    yield "x"
+    await asyncio.Event().wait()
+
+
+def slow(query: Query) -> Answer:
+    return Answer(200, one_line(), "text/plain")
+
+
 def broken(query: Query) -> Answer:
     raise RuntimeError("a bug")
 
@@ -55,6 +65,7 @@ async def port() -> AsyncIterator[int]:
         "/later": later,
         "/broken": broken,
         "/endless": endless,
+        "/slow": slow,
         "/unknown": unknown,
     }
     server = AdminServer(pages, TOKEN)
@@ -137,6 +148,7 @@ DEADLINE_S = 60
 HEALTH = b"GET /healthz HTTP/1.1\r\n\r\n"
 ASKED = f"GET /echo?name=x HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
 ENDLESS = ASKED.replace(b"/echo", b"/endless")
+SLOW = ASKED.replace(b"/echo", b"/slow")
 
 
 class Client:
@@ -207,47 +219,124 @@ async def connect(port: int) -> AsyncIterator[Connect]:
         client.close()
 
 
-async def test_connections_above_the_limit_are_closed_until_others_end(
+async def test_idle_connections_keep_nobody_out_and_the_oldest_ends_for_another(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", 10 * DEADLINE_S)
+    known = await connect()
+    assert await known.ask(ASKED) == 200
+    silent = [await connect() for _ in range(CONNECTIONS_MAX)]
+    begun = await connect()
+    await begun.send(b"GET /healthz HTTP/1.1\r\n")
+    for _ in range(CONNECTIONS_MAX):
+        assert await (await connect()).ask() == 200
+    for each in silent:
+        await each.end()
+    await begun.end()
+    assert await known.ask(ASKED) == 200, "who has shown the token goes last"
+
+
+async def test_a_client_that_reads_no_answers_ends_for_another(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_server, "CONNECTIONS_MAX", 1)
-    known = await connect()
-    assert await known.ask(ASKED) == 200
-    assert await (await connect()).rest() == b""
-    assert await known.ask(ASKED) == 200
-    known.close()
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", 10 * DEADLINE_S)
+    deaf = await connect()
+    await deaf.send(ENDLESS)
+    await deaf.begins_to_answer()
+    assert await (await connect()).ask() == 200
+    await deaf.end()
+
+
+async def test_who_waits_for_a_first_turn_keeps_its_place_while_others_wait_for_one(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def next_turn(*_: object) -> None:
+        waits.set()
+        await goes_on.wait()
+
+    monkeypatch.setattr(http_server, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http_server._Turns, "next", next_turn)
+    first = asyncio.ensure_future((await connect()).ask())
     async with asyncio.timeout(DEADLINE_S):
-        while True:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                assert await (await connect()).ask() == 200
-                return
+        await waits.wait()
+    second = asyncio.ensure_future((await connect()).ask())
+    await asyncio.sleep(0.2)
+    goes_on.set()
+    assert await asyncio.gather(first, second) == [200, 200]
+
+
+async def test_of_those_that_wait_for_a_place_there_is_a_bound(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http_server, "WAITING_MAX", 1)
+    served = await connect()
+    await served.send(SLOW)
+    await served.begins_to_answer()
+    await connect()
+    assert await (await connect()).rest() == b""
 
 
 async def test_a_client_that_reads_no_answer_ends(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(http_server, "IDLE_TIMEOUT_S", 10 * DEADLINE_S)
     deaf = await connect()
     assert await deaf.ask(ASKED) == 200
-    monkeypatch.setattr(http_server, "SEND_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", 0.2)
     await deaf.send(ENDLESS)
     await deaf.begins_to_answer()
     await deaf.is_ended_unread()
 
 
-async def test_who_does_not_wait_for_an_answer_gets_each(connect: Connect) -> None:
-    hasty = await connect()
-    await hasty.send(ASKED * 2 + ASKED.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-    assert (await hasty.rest()).count(b"HTTP/1.1 200") == 3
+async def test_who_does_not_wait_for_an_answer_gets_one_and_is_closed(connect: Connect) -> None:
+    for asked in (HEALTH, ASKED):
+        hasty = await connect()
+        await hasty.send(asked * 3)
+        assert (await hasty.rest()).count(b"HTTP/1.1 200") == 1
+
+
+async def test_requests_without_the_token_wait_for_a_turn_and_those_with_it_do_not(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = await connect()
+    assert await known.ask(ASKED) == 200
+    monkeypatch.setattr(http_server, "TURN_INTERVAL_S", 10 * DEADLINE_S)
+    assert await (await connect()).ask() == 200
+    waiting = [asyncio.ensure_future((await connect()).ask()) for _ in range(3)]
+    for _ in range(20):
+        assert await known.ask(ASKED) == 200
+    assert not any(each.done() for each in waiting)
+    for each in waiting:
+        each.cancel()
+
+
+async def test_who_waits_for_a_turn_once_more_ends_for_another(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "CONNECTIONS_MAX", 1)
+    monkeypatch.setattr(http_server, "TURN_INTERVAL_S", 10 * DEADLINE_S)
+    first = await connect()
+    assert await first.ask() == 200
+    await first.send(HEALTH)
+    await (await connect()).send(HEALTH)
+    assert await first.rest() == b""
 
 
 async def test_a_head_that_does_not_come_to_its_end_ends_its_connection_alone(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked_before = await connect()
+    asked_before, second = await connect(), await connect()
     assert await asked_before.ask() == 200
-    monkeypatch.setattr(http_server, "IDLE_TIMEOUT_S", 0.2)
+    assert await second.ask() == 200
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", 0.2)
     silent, begun = await connect(), await connect()
     await begun.send(b"GET /healthz HTTP/1.1\r\nX: ")
-    for each in (silent, begun):
+    await second.send(b"G")
+    for each in (silent, begun, second):
         await each.end()
-    assert await asked_before.ask() == 200, "its time began before"
+    monkeypatch.setattr(http_server, "HEAD_TIMEOUT_S", DEADLINE_S)
+    assert await asked_before.ask() == 200, "it may be idle between requests"
