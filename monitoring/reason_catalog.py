@@ -41,6 +41,7 @@ _ANSWERS = {
     "log_dirs_error": gettext_noop("does not tell its log directories (error %(error)d)"),
     "does_not_parse": gettext_noop("an answer does not parse: %(why)s"),
     "cluster_silent": gettext_noop("the cluster does not answer: %(why)s"),
+    "cluster_unready": gettext_noop("the cluster cannot do this at the moment: %(why)s"),
     "cluster_says": "%(text)s",  # in the cluster's own words
     "kafka_error": gettext_noop("the broker refuses it (error %(error)d)"),
     "no_coordinator": gettext_noop("the group's coordinator is not available (error %(error)d)"),

@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "controller.raise_if_error": "error_codes.raise_if_error",
+    "controller.refusal": "error_codes.reason_of",
+    "fetch.refusal": "error_codes.reason_of",
     "monitoring.health": "monitoring.own_health",
     "console.ui.health_texts": "console.ui.own_health_texts",
     "console.brokers.broker_load": "console.brokers.broker_warnings",
@@ -517,6 +520,9 @@ RETIRED = {
     "side_by_side": "gather_results",
     "_check_unusual": "_check_acks_and_topic",
     "runtime.core": "runtime.coordinator",
+    "controller.raise_if_error": "error_codes.raise_if_error",
+    "controller.refusal": "error_codes.reason_of",
+    "fetch.refusal": "error_codes.reason_of",
 }
 
 RETIRED_IN_BROKERD = {

@@ -8,7 +8,8 @@ from functools import partial
 
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
-from monitoring.gateway import error_codes, event_loop, timeouts
+from monitoring.gateway import event_loop, timeouts
+from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.topic_admin import ConfigValue
 from monitoring.gateway.wire import configs as wire_configs
@@ -62,7 +63,7 @@ class BrokerConfigs:
             error, text, values = wire_configs.decode_describe(answer)
         except (KafkaError, ValueError) as problem:
             raise Unreadable(Reason("does_not_parse", why=str(problem))) from problem
-        error_codes.raise_if_error(error, text)
+        raise_if_error(error, text)
         return values
 
     def _alter(
@@ -80,7 +81,7 @@ class BrokerConfigs:
             error, text = wire_configs.decode_alter(answer)
         except (KafkaError, ValueError) as problem:
             raise Unreadable(Reason("does_not_parse", why=str(problem))) from problem
-        error_codes.raise_if_error(error, text)
+        raise_if_error(error, text)
 
     def _call(self, broker_id: int | None, request: Callable[[int], bytes]) -> bytes:
         try:

@@ -7,7 +7,8 @@ Unsupported if the cluster does not offer the request.
 from collections.abc import Mapping
 from functools import partial
 
-from monitoring.gateway import controller, error_codes, timeouts
+from monitoring.gateway import controller, timeouts
+from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.wire import quotas as wire
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.quotas import Entity, Quota
@@ -26,7 +27,7 @@ class Quotas:
         async def ask(channel: Channel) -> list[Quota]:
             answer = await channel.request(wire.describe_request, timeouts.CHANGE_S)
             code, text, found = wire.decode_describe(answer)
-            error_codes.raise_if_error(code, text)
+            raise_if_error(code, text)
             return sorted(found, key=_order)
 
         return controller.run(controller.on_controller(self._settings, ask, wire.NAMES))
@@ -39,7 +40,7 @@ class Quotas:
         async def ask(channel: Channel) -> None:
             request = partial(wire.alter_request, entity, dict(values), validate_only)
             answer = await channel.request(request, timeouts.CHANGE_S)
-            error_codes.raise_if_error(*wire.decode_alter(answer))
+            raise_if_error(*wire.decode_alter(answer))
 
         controller.run(controller.on_controller(self._settings, ask, wire.NAMES))
 

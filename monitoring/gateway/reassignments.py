@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from brokerd.errors import KafkaError
-from monitoring.gateway import controller, error_codes, timeouts
+from brokerd.errors import ErrorCode, KafkaError
+from monitoring.gateway import controller, timeouts
+from monitoring.gateway.error_codes import raise_if_error, reason_of
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import reassignments as wire
@@ -21,7 +22,6 @@ from monitoring.gateway.wire.metadata import Broker
 from monitoring.gateway.wire.reassignments import Reassignment
 from monitoring.kafka_client_settings import ClientSettings
 
-_ELECTION_NOT_NEEDED = 84
 _T = TypeVar("_T")
 
 
@@ -49,7 +49,7 @@ class Reassignments:
         async def ask(channel: Channel) -> list[Reassignment]:
             answer = await channel.request(wire.list_request, timeouts.CHANGE_S)
             code, text, found = wire.decode_list(answer)
-            error_codes.raise_if_error(code, text)
+            raise_if_error(code, text)
             return found
 
         return self._ask(ask, wire.LIST_KEY)
@@ -62,8 +62,8 @@ class Reassignments:
         async def ask(channel: Channel) -> dict[TopicPartition, str]:
             answer = await channel.request(partial(wire.alter_request, targets), timeouts.CHANGE_S)
             code, text, failures = wire.decode_alter(answer)
-            error_codes.raise_if_error(code, text)
-            return {key: error_codes.reason(*failure) for key, failure in failures.items()}
+            raise_if_error(code, text)
+            return {key: reason_of(*failure) for key, failure in failures.items()}
 
         return self._ask(ask, wire.ALTER_KEY)
 
@@ -75,11 +75,11 @@ class Reassignments:
                 partial(wire.elect_request, partitions), timeouts.CHANGE_S
             )
             code, text, failures = wire.decode_elect(answer)
-            error_codes.raise_if_error(code, text)
+            raise_if_error(code, text)
             return {
-                key: error_codes.reason(*failure)
+                key: reason_of(*failure)
                 for key, failure in failures.items()
-                if failure[0] != _ELECTION_NOT_NEEDED
+                if failure[0] != ErrorCode.ELECTION_NOT_NEEDED
             }
 
         return self._ask(ask, wire.ELECT_KEY)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from monitoring.gateway import timeouts
+from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
 from monitoring.gateway.records import RecordRow
 from monitoring.gateway.wire import fetch
@@ -245,8 +246,7 @@ class Search:
             timeouts.SEARCH_READ_S,
         )
         fetched = fetch.decode(answer)
-        if fetched.error:
-            raise GatewayError(fetch.refusal(fetched.error))
+        raise_if_error(fetched.error)
         return fetched
 
     async def _scan_window(

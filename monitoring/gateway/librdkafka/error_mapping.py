@@ -1,4 +1,4 @@
-"""Maps librdkafka's errors to GatewayError."""
+"""The GatewayError of each of librdkafka's errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,36 +16,40 @@ from monitoring.gateway.errors import (
 )
 from monitoring.reasons import Reason
 
+# Errors of librdkafka itself; the broker's codes are in error_codes.py.
 _UNAVAILABLE = {
     KafkaError._TRANSPORT,
     KafkaError._TIMED_OUT,
     KafkaError._TIMED_OUT_QUEUE,
     KafkaError._ALL_BROKERS_DOWN,
     KafkaError._RESOLVE,
-    *error_codes.RETRIABLE,
 }
-_NOT_FOUND = {
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError._UNKNOWN_TOPIC,
-    KafkaError._UNKNOWN_PARTITION,
-    KafkaError.GROUP_ID_NOT_FOUND,
-}
-_UNSUPPORTED = {KafkaError._UNSUPPORTED_FEATURE, KafkaError.UNSUPPORTED_VERSION}
-_OUT_OF_RANGE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}
+_NOT_FOUND = {KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 
 
 def translate(error: KafkaError) -> GatewayError:
     """The GatewayError for `error`."""
-    code, text = error.code(), Reason("cluster_says", text=error.str())
+    code, text = error.code(), _text(error)
     if code in _UNAVAILABLE:
         return ClusterUnavailable(Reason("cluster_silent", why=text))
     if code in _NOT_FOUND:
         return NotFound(text)
-    if code in _OUT_OF_RANGE:
+    if code == KafkaError._AUTO_OFFSET_RESET:
         return OffsetOutOfRange(text)
-    if code in _UNSUPPORTED:
+    if code == KafkaError._UNSUPPORTED_FEATURE:
         return Unsupported(text)
-    return Refused(text)
+    return error_codes.exception_of(code, text)
+
+
+def translate_of_group_change(error: KafkaError) -> GatewayError:
+    """As `translate`, for an error that answers a change of a group or of its offsets."""
+    if error.code() < 0:
+        return translate(error)
+    return error_codes.exception_of_group_change(error.code(), _text(error))
+
+
+def _text(error: KafkaError) -> Reason:
+    return Reason("cluster_says", text=error.str())
 
 
 @contextmanager

@@ -8,21 +8,11 @@ from collections.abc import Mapping
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
-from monitoring.gateway.errors import GatewayError, Refused
 from monitoring.gateway.group_admin import GroupDescription
-from monitoring.gateway.librdkafka.error_mapping import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import translate_of_group_change, translated
 from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.kafka_client_settings import ClientSettings
-from monitoring.reasons import Reason
-
-# Kafka answers with these while members are there: only they may commit then.
-_HAS_MEMBERS = {
-    KafkaError.UNKNOWN_MEMBER_ID,
-    KafkaError.NON_EMPTY_GROUP,
-    KafkaError.REBALANCE_IN_PROGRESS,
-    KafkaError.GROUP_SUBSCRIBED_TO_TOPIC,
-}
 
 
 def describe_group(settings: ClientSettings, timeout_s: int, group: str) -> GroupDescription:
@@ -59,9 +49,9 @@ def alter_offsets(
         try:
             found = wait(futures[group], timeout_s)
         except KafkaException as error:
-            raise _refused(error.args[0]) from error
+            raise translate_of_group_change(error.args[0]) from error
     return {
-        (each.topic, each.partition): _refused(each.error).message
+        (each.topic, each.partition): translate_of_group_change(each.error).message
         for each in found.topic_partitions
         if each.error is not None
     }
@@ -73,10 +63,4 @@ def delete_group(settings: ClientSettings, timeout_s: int, group: str) -> None:
         try:
             wait(futures[group], timeout_s)
         except KafkaException as error:
-            raise _refused(error.args[0]) from error
-
-
-def _refused(error: KafkaError) -> GatewayError:
-    if error.code() in _HAS_MEMBERS:
-        return Refused(Reason("group_has_members"))
-    return translate(error)
+            raise translate_of_group_change(error.args[0]) from error

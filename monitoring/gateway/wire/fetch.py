@@ -10,12 +10,11 @@ from contextlib import suppress
 from struct import Struct
 from typing import NamedTuple
 
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader, iter_batches
 from monitoring.gateway import timeouts
 from monitoring.gateway.wire.connection import frame
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.reasons import Reason
 
 API_KEY, VERSION = 1, 4
 _READ_COMMITTED = 1
@@ -64,13 +63,6 @@ def decode(answer: bytes) -> FetchedRecords:
     size = max(cursor.i32(), 0)
     start = cursor.skip(size)
     return FetchedRecords(error, stable, aborted, memoryview(answer)[start : start + size])
-
-
-def refusal(error: int) -> Reason:
-    """Why a broker refuses a Fetch with this error code."""
-    if error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-        return Reason("partition_gone")
-    return Reason("kafka_error", error=error)
 
 
 def headers(records: memoryview) -> list[BatchHeader]:

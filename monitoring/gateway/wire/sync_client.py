@@ -8,11 +8,12 @@ import struct
 from collections.abc import Sequence
 from functools import partial
 
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop, timeouts
-from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unreadable
+from monitoring.gateway.error_codes import exception_of_group_change, raise_if_error
+from monitoring.gateway.errors import ClusterUnavailable, Unreadable
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import fetch, offset_delete
 from monitoring.gateway.wire.channel import Channel
@@ -126,8 +127,7 @@ class SyncClient:
         finally:
             channel.close()
         fetched = fetch.decode(answer)
-        if fetched.error:
-            raise GatewayError(fetch.refusal(fetched.error))
+        raise_if_error(fetched.error)
         return fetched.records
 
     async def _delete_offsets(
@@ -155,8 +155,10 @@ class SyncClient:
                 each.close()
         code, codes = offset_delete.decode_delete(answer)
         if code:
-            raise Refused(_refusal(code))
-        return {key: _refusal(found) for key, found in codes.items() if found}
+            raise exception_of_group_change(code)
+        return {
+            key: exception_of_group_change(found).message for key, found in codes.items() if found
+        }
 
     async def _read_spans(self, topic: str, timeout_s: float) -> dict[int, range]:
         reader = ClusterReader(self._settings, None, now_ms)
@@ -170,9 +172,3 @@ class SyncClient:
         starts, ends = answers.log_start[selected].tolist(), answers.log_end[selected].tolist()
         spans = [range(start, end) for start, end in zip(starts, ends, strict=True)]
         return {number: span for number, span in enumerate(spans) if span.start >= 0 <= span.stop}
-
-
-def _refusal(code: int) -> Reason:
-    if code in (ErrorCode.NON_EMPTY_GROUP, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC):
-        return Reason("group_has_members")
-    return Reason("kafka_error", error=int(code))

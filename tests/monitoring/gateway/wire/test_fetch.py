@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.gateway.wire.fetch import header_at, refusal
+from monitoring.gateway.wire.fetch import header_at
 from tests.brokerd.log.support import batch
 
 
@@ -32,8 +32,3 @@ def test_older_formats_and_cut_batches_have_no_header():
     assert header_at(memoryview(bytes(old)), 10) is None
     senseless = TWO[:8] + (-70).to_bytes(4, "big", signed=True) + TWO[12:]
     assert header_at(memoryview(senseless), 10) is None
-
-
-def test_a_topic_that_was_deleted_is_said_in_words():
-    assert refusal(3) == "the topic or partition does not exist any more"
-    assert "error 7" in refusal(7)
