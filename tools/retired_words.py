@@ -17,9 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
-    "controller.raise_if_error": "error_codes.raise_if_error",
-    "controller.refusal": "error_codes.reason_of",
-    "fetch.refusal": "error_codes.reason_of",
+    "broker_load.loads": "broker_warnings.warnings_by_broker",
     "monitoring.health": "monitoring.own_health",
     "console.ui.health_texts": "console.ui.own_health_texts",
     "console.brokers.broker_load": "console.brokers.broker_warnings",

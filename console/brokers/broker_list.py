@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.brokers.broker_warnings import warnings_of
+from console.brokers.broker_warnings import DISK_WARN_PERCENT, warnings_by_broker
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Cluster
@@ -40,11 +40,12 @@ def context(
     """All brokers of the newest ok tick, with cluster id and controller."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     brokers = snapshot.brokers if snapshot else []
-    reasons = warnings_of(brokers)
+    warnings = warnings_by_broker(brokers)
     table = Table(query, columns(), "broker", id="brokers")
     table.show(brokers, lambda row: f"{row.id} {row.address or ''} {row.rack or ''}")
     return {
-        "table": table.map_rows(lambda row: (row, reasons[row.id])),
+        "table": table.map_rows(lambda row: (row, warnings[row.id])),
+        "disk_warn_percent": DISK_WARN_PERCENT,
         "at_ms": snapshot.at_ms if snapshot else None,
         "cluster_id": snapshot.tick.cluster_id if snapshot else "",
         "controller": snapshot.tick.controller_id if snapshot else None,

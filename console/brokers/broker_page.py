@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.request_types import ClusterRequest
 from console.accounts.rights import Rights
-from console.brokers.broker_warnings import warnings_of
+from console.brokers.broker_warnings import warnings_by_broker
 from console.charts.chart_query import ChartQuery
 from console.live import snapshot_cache
 from monitoring.models import Cluster
@@ -29,7 +29,7 @@ def context(
     leader_counts = [row.leaders for row in rows if row.up]
     return {
         "broker": found,
-        "load": warnings_of(rows)[found.id],
+        "warnings": warnings_by_broker(rows)[found.id],
         "at_ms": snapshot.at_ms,
         "mean_leaders": round(sum(leader_counts) / len(leader_counts)) if leader_counts else None,
     }

@@ -1,8 +1,8 @@
-"""What overloads a broker, or will soon, with the limit of the warning. Pure.
+"""Warnings about brokers that are overloaded, or have much more to do than the others. Pure.
 
-All of it is in the samples: the CPU of brokerd's process, the disks, and how much more a broker
-leads, receives and sends than the others. Queues and latencies of requests are not sampled: the
-page of a broker's requests reads them.
+Each names its limit. All that they need is in the samples: the CPU of brokerd's process, the disks,
+and how much more a broker leads, receives and sends than the others. Queues and latencies of
+requests are not sampled: the page of a broker's requests reads them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from console.ui import numbers
 from monitoring.read_model.row_types import BrokerRow
 
-DISK_WARN_PERCENT, DISK_BAD_PERCENT = 85, 95  # templates/brokers/disk.html has the 85 too
+DISK_WARN_PERCENT, DISK_BAD_PERCENT = 85, 95
 # brokerd has one event loop: near one core its requests wait, however many cores the machine has.
 CPU_CORES_MAX = 0.9
 # Compared with the mean of the brokers that are up. Smaller differences are ignored: in small or
@@ -23,7 +23,7 @@ SKEW_MAX, LEADERS_ABOVE_MIN, BYTES_ABOVE_MIN = 1.5, 10, 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class BrokerWarning:
-    """One reason. `kind`: of what problem, as on the overview; `title`: in short, with the figure;
+    """One warning. `kind`: of what problem, as on the overview; `title`: in short, with the figure;
     `text`: a sentence with the limit."""
 
     tone: str  # bad or warn
@@ -32,8 +32,8 @@ class BrokerWarning:
     text: str
 
 
-def warnings_of(brokers: Iterable[BrokerRow]) -> dict[int, list[BrokerWarning]]:
-    """Of each broker what overloads it, the worst first; empty for most."""
+def warnings_by_broker(brokers: Iterable[BrokerRow]) -> dict[int, list[BrokerWarning]]:
+    """The warnings about each broker, the worst first; none about most."""
     rows = list(brokers)
     up = [row for row in rows if row.up]
     return {
@@ -47,19 +47,25 @@ def warnings_of(brokers: Iterable[BrokerRow]) -> dict[int, list[BrokerWarning]]:
     }
 
 
+def disk_tone(used_percent: float | None) -> str:
+    """How a disk that is used so far is shown: "bad", "warn", or "" below the limits."""
+    if used_percent is None or used_percent < DISK_WARN_PERCENT:
+        return ""
+    return "bad" if used_percent >= DISK_BAD_PERCENT else "warn"
+
+
 def _disk(row: BrokerRow) -> list[BrokerWarning]:
     used = row.disk_used_percent
-    if used is None or used < DISK_WARN_PERCENT:
+    tone = disk_tone(used)
+    if used is None or not tone:
         return []
     values = {"used": numbers.percent(used / 100), "warn": DISK_WARN_PERCENT}
     text = _(
         "%(used)s of its disk space is used (warning from %(warn)d %%). A broker stops when a disk "
         "is full."
     )
-    tone = "bad" if used >= DISK_BAD_PERCENT else "warn"
-    return [
-        BrokerWarning(tone, _("Disk nearly full"), _("disk %(used)s full") % values, text % values)
-    ]
+    title = _("disk %(used)s full") % values
+    return [BrokerWarning(tone, _("Disk nearly full"), title, text % values)]
 
 
 def _cpu(row: BrokerRow) -> list[BrokerWarning]:

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.alerts.services import open_alerts
 from console.brokers.broker_warnings import (
-    DISK_BAD_PERCENT,
     DISK_WARN_PERCENT,
     BrokerWarning,
-    warnings_of,
+    disk_tone,
+    warnings_by_broker,
 )
 from console.dashboard.problems import PROBLEMS_MAX, problems
 from console.dashboard.recent_changes import audit_url, changes
@@ -22,6 +22,7 @@ from console.live import snapshot_cache
 from console.search.actions_on import MESSAGES, RESET_OFFSETS, RETENTION
 from console.search.searched_cluster import SearchedCluster
 from console.ui import numbers
+from console.ui.tones import TONES
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import BrokerRow, TopicRow, Totals
 from monitoring.read_model.snapshot import Snapshot
@@ -43,13 +44,14 @@ def context(
         for name in ("messages_rate", "bytes_in_rate", "bytes_out_rate", "lag")
     }
     alerts = open_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None
-    load = warnings_of(snapshot.brokers)
-    found = problems(cluster.slug, snapshot, alerts or [], load)
+    warnings = warnings_by_broker(snapshot.brokers)
+    found = problems(cluster.slug, snapshot, alerts or [], warnings)
     return {
         "alerts": alerts,
         "totals": snapshot.totals,
         "at_ms": snapshot.at_ms,
-        "brokers": [(each, load[each.id]) for each in _worst_first(snapshot.brokers, load)],
+        "brokers": [(row, warnings[row.id]) for row in _worst_first(snapshot.brokers, warnings)],
+        "disk_warn_percent": DISK_WARN_PERCENT,
         "controller": snapshot.tick.controller_id,
         "problems": found[:PROBLEMS_MAX],
         "more_problems": max(0, len(found) - PROBLEMS_MAX),
@@ -104,12 +106,12 @@ def _largest_topics(snapshot: Snapshot) -> list[tuple[TopicRow, float | None]]:
 
 
 def _worst_first(
-    brokers: list[BrokerRow], load: Mapping[int, list[BrokerWarning]]
+    brokers: list[BrokerRow], warnings: Mapping[int, list[BrokerWarning]]
 ) -> list[BrokerRow]:
     """The brokers in the overview: all if they are few, else those with problems first."""
     if len(brokers) <= BROKERS_SHOWN:
         return brokers
-    return sorted(brokers, key=lambda row: (row.up, not load[row.id], row.id))[:BROKERS_SHOWN]
+    return sorted(brokers, key=lambda row: (row.up, not warnings[row.id], row.id))[:BROKERS_SHOWN]
 
 
 def _fullest_broker(brokers: list[BrokerRow]) -> dict[str, Any] | None:
@@ -118,7 +120,7 @@ def _fullest_broker(brokers: list[BrokerRow]) -> dict[str, Any] | None:
     used, broker = max(((u, i) for u, i in known if u is not None), default=(None, None))
     if used is None:
         return None
-    tone = "danger" if used >= DISK_BAD_PERCENT else "warning" if used >= DISK_WARN_PERCENT else ""
+    tone = TONES.get(disk_tone(used), "")
     return {"id": broker, "used": numbers.percent(used / 100), "tone": tone}
 
 

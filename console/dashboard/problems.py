@@ -46,10 +46,13 @@ class Problem:
 
 
 def problems(
-    slug: str, snapshot: Snapshot, alerts: list[OpenAlert], load: Mapping[int, list[BrokerWarning]]
+    slug: str,
+    snapshot: Snapshot,
+    alerts: list[OpenAlert],
+    warnings: Mapping[int, list[BrokerWarning]],
 ) -> list[Problem]:
     """All problems in the newest sample; PROBLEMS_MAX of them are shown."""
-    brokers = [_loaded_broker(slug, broker, each) for broker, each in load.items() if each]
+    brokers = [_broker(slug, broker, each) for broker, each in warnings.items() if each]
     return [
         *(_alert(slug, each) for each in alerts),
         *(each for each in brokers if each.tone == "bad"),
@@ -59,11 +62,11 @@ def problems(
     ]
 
 
-def _loaded_broker(slug: str, broker: int, load: list[BrokerWarning]) -> Problem:
-    values = {"id": broker, "what": ", ".join(each.title for each in load)}
-    text = " ".join(each.text for each in load)
+def _broker(slug: str, broker: int, warnings: list[BrokerWarning]) -> Problem:
+    values = {"id": broker, "what": ", ".join(each.title for each in warnings)}
+    text = " ".join(each.text for each in warnings)
     link = Link(_("Open the broker"), reverse("broker", args=[slug, broker]))
-    worst = load[0]
+    worst = warnings[0]
     title = _("Broker %(id)s: %(what)s") % values
     return Problem(worst.tone, "alert-triangle", worst.kind, title, text, (link,))
 

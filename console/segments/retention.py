@@ -16,21 +16,26 @@ Json = dict[str, Any]
 @dataclass(frozen=True, slots=True)
 class Retention:
     """`ms`: how long records are kept after they were written, `size_bytes`: how large the log may
-    become; None = without limit or not known. `is_compacted`: cleanup.policy has `compact`."""
+    become; None = without limit or not known. `is_compacted`: cleanup.policy has `compact`;
+    `min_compaction_lag_ms`: how long a record is not compacted at least."""
 
     ms: int | None = None
     size_bytes: int | None = None
     is_compacted: bool = False
+    min_compaction_lag_ms: int = 0
 
     @classmethod
     def of(cls, values: dict[str, str | None]) -> "Retention":
         """The retention by these settings of a topic."""
         policy = values.get("cleanup.policy") or ""
-        is_compacted = "compact" in policy
-        if "delete" not in policy:
-            return cls(is_compacted=is_compacted)
         ms, size_bytes = (int(values.get(f"retention.{unit}") or -1) for unit in ("ms", "bytes"))
-        return cls(ms if ms >= 0 else None, size_bytes if size_bytes >= 0 else None, is_compacted)
+        deletes = "delete" in policy
+        return cls(
+            ms if deletes and ms >= 0 else None,
+            size_bytes if deletes and size_bytes >= 0 else None,
+            "compact" in policy,
+            int(values.get("min.compaction.lag.ms") or 0),
+        )
 
     @property
     def seconds(self) -> float | None:

@@ -16,6 +16,7 @@ from console.accounts.principal import Principal
 from console.records.masking_rules import mask_targets
 from console.records.services import require_readable
 from console.segments.compactable import CompactablePart, compactable_part
+from console.segments.retention import Retention
 from monitoring.gateway import timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused
 from monitoring.gateway.gateway import Gateway, for_cluster
@@ -54,10 +55,11 @@ def start(principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int
     if "key" in targets:
         raise PermissionDenied(_("The keys of these records are masked for you."))
     with for_cluster(cluster) as gateway:
-        values = {each.name: each.value for each in gateway.topics.describe_configs(row.topic)}
-        if "compact" not in (values.get("cleanup.policy") or ""):
+        settings_of_topic = gateway.topics.describe_configs(row.topic)
+        retention = Retention.of({each.name: each.value for each in settings_of_topic})
+        if not retention.is_compacted:
             raise Refused(_("The cleanup.policy of this topic does not include compact."))
-        min_lag_ms = int(values.get("min.compaction.lag.ms") or 0)
+        min_lag_ms = retention.min_compaction_lag_ms
         part = _part(gateway, row, min_lag_ms, now_ms)
         settings = gateway.kafka_client_settings
     spans = {row.partition: part.offsets}

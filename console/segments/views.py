@@ -32,6 +32,7 @@ from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Unsupporte
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.records.compaction_estimate import KEYS_MAX
+from monitoring.records.search import BYTES_MAX, SECONDS_MAX
 
 Found = TypeVar("Found")
 _CHARTS = ("records", "bytes", "size")
@@ -45,7 +46,10 @@ def partition_segments(
     """The segments of a partition."""
     page = _page(request, topic, partition)
     page["may_estimate"] = start_estimate.may_estimate(request.principal, request.cluster, topic)
-    page |= {"is_estimating": "estimate" in request.GET, "keys_max": KEYS_MAX}
+    page |= {
+        "is_estimating": "estimate" in request.GET,
+        "estimate_limits": {"bytes": BYTES_MAX, "seconds": SECONDS_MAX, "keys": KEYS_MAX},
+    }
     charts = [ChartQuery("topic", show, topic=topic, partition=partition) for show in _CHARTS]
     page |= cards.context(request, charts)
 

@@ -1,9 +1,9 @@
 """What compaction would save of a part of a log, by the rules of Kafka's cleaner. Pure.
 
-Kept is of each key the newest record. A tombstone counts as kept until its batch has reached its
-delete horizon, which the first compaction sets to delete.retention.ms later. Removed are records
-without a key, which brokers refuse in compacted topics, and those of aborted transactions. Markers
-of transactions and damaged batches count as kept.
+Of each key the newest record is kept. A tombstone counts as kept until its batch has reached its
+delete horizon, which the first compaction sets to delete.retention.ms later. Records without a
+key, which brokers refuse in compacted topics, and those of aborted transactions are removed.
+Markers of transactions and damaged batches count as kept.
 
 A batch is kept with its header if one of its records is. The size of a record on disk is estimated:
 its encoded size, times the compression ratio of its batch. So the estimate is exact of batches

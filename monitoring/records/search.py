@@ -38,6 +38,7 @@ from monitoring.schema_registry_settings import RegistrySettings
 
 _PROGRESS_S = 0.25
 _ROWS_PER_EVENT = 50
+BYTES_MAX, SECONDS_MAX = 16 << 30, 300.0  # of a search
 _MATCHED_BYTES_MAX = 32 << 20  # of all matches together
 _FOLLOW_S = 0.5  # between two reads of new records
 _FOLLOWED_ROWS_MAX = 100  # of one read; a browser cannot show more
@@ -57,8 +58,8 @@ class SearchRequest:
     expression: str = ""
     newest_first: bool = True
     matches_max: int = 500
-    bytes_max: int = 16 << 30
-    seconds_max: float = 300.0
+    bytes_max: int = BYTES_MAX
+    seconds_max: float = SECONDS_MAX
     masked: tuple[str, ...] = ()
     follows: bool = False
     follows_new_partitions: bool = True

@@ -117,6 +117,7 @@ def test_every_page_of_an_overloaded_broker_says_why(local, admin, client_of):
     for page in ("/c/local/", "/c/local/brokers", "/c/local/brokers/1"):
         text = client_of(admin).get(page).content.decode()
         assert "warning from 85" in text, page
+        assert ('high="85"' in text) == (page != "/c/local/brokers/1"), page
     assert "warning from" not in client_of(admin).get("/c/local/brokers/2").content.decode()
 
 
