@@ -5,11 +5,15 @@ brokers get the topics, each with four partitions of one replica, and the groups
 committed offsets of two topics. After SETTLE_SECONDS the CPU time of each process is taken over
 SECONDS, and its resident memory at the end; of pages that several processes share, each has its
 part (PSS), so that the sum is what the machine has less. Spark runs without a query.
+
+Then the hour before gets samples of a cluster with BUSY partitions. The pipeline rolls it up beside
+the stack that samples; the memory is taken once more REST_SECONDS later.
 """
 
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -33,8 +37,12 @@ from tests.support.ports import free_broker_ports, free_port
 KEY = "idle"
 THIS = "this"
 SETTLE_SECONDS, SECONDS = 180, 300
+BUSY, REST_SECONDS = 1000, 330  # Spark frees memory every 5 minutes
+ROLL_UP_GOAL_S = 120
 CPU_GOAL, MEMORY_GOAL_MB = 0.25, 1000
 _OF_THE_CLUSTER = ("zookeeper", "broker-1", "broker-2", "broker-3")
+_SLUG, _HOUR_MS = "local", 3_600_000
+_ROLL_UP_TIMEOUT_S = 1200
 _READY = re.compile(r"^Aerie is ready", re.MULTILINE)
 _READY_TIMEOUT_S, _STOP_TIMEOUT_S, _CREATE_TIMEOUT_S = 180, 60, 300
 _TOPICS_A_REQUEST, _GROUPS_AT_ONCE = 250, 100
@@ -51,7 +59,8 @@ def measure(directory: Path, topics: int, results: Path) -> Report:
         "A stack that idles",
         f"{topics:,} topics, {partitions:,} partitions, {len(cluster.groups):,} groups, sampled"
         f" each 5 s, over {SECONDS} s. CPU is a share of one core. Goals at 40,000 partitions, for"
-        f" all processes of the console: {CPU_GOAL} of a core and {MEMORY_GOAL_MB:,} MB resident.",
+        f" all processes of the console: {CPU_GOAL} of a core and {MEMORY_GOAL_MB:,} MB resident;"
+        f" for the roll-up {ROLL_UP_GOAL_S} s.",
         "| Processes | this | beside it | CPU ÷ its | goal | | goal |",
         f"-{KEY}",
     )
@@ -62,13 +71,57 @@ def measure(directory: Path, topics: int, results: Path) -> Report:
         before, began = _usage(data), time.monotonic()
         time.sleep(SECONDS)
         after, seconds = _usage(data), time.monotonic() - began
-    for name, measured in rows_of(before, after, seconds).items():
-        row = Row(f"{KEY}-{name}", name, "cores", "MB resident", [Contender(THIS, THIS)],
-                  less_is_better=True)  # fmt: skip
-        found = Found()
-        found.take(measured)
-        report.add(row, {THIS: found})
+        for name, measured in rows_of(before, after, seconds).items():
+            _add(report, name, "cores", measured)
+        written, took_s = _roll_up_an_hour(data, topics)
+        time.sleep(REST_SECONDS)
+        name = f"an hour of {BUSY:,} busy partitions ({written:,} rows) rolled up, and all after it"
+        _add(report, name, "s", Measured(took_s, _of_console(_usage(data)) / MB))
     return report
+
+
+def _add(report: Report, name: str, unit: str, measured: Measured) -> None:
+    row = Row(f"{KEY}-{name}", name, unit, "MB resident", [Contender(THIS, THIS)],
+              less_is_better=True)  # fmt: skip
+    found = Found()
+    found.take(measured)
+    report.add(row, {THIS: found})
+
+
+def _of_console(usage: Usage) -> int:
+    """The resident bytes of all processes of the console."""
+    return sum(resident for name, (_, resident) in usage.items() if name not in _OF_THE_CLUSTER)
+
+
+def _roll_up_an_hour(data: Path, topics: int) -> tuple[int, float]:
+    """Write the hour before this one and wait until the pipeline rolled it up: its rows, seconds.
+
+    Raises RuntimeError if it does not.
+    """
+    hour_ms = (int(time.time() * 1000) // _HOUR_MS - 1) * _HOUR_MS
+    script = str(ROOT / "bench" / "in_checkout" / "hour_of_samples.py")
+    arguments = [str(data / "history"), _SLUG, str(topics), str(BUSY), str(hour_ms)]
+    done = subprocess.run(
+        [sys.executable, script, *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        timeout=_ROLL_UP_TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{script} ended with {done.returncode}")
+    deadline = time.monotonic() + _ROLL_UP_TIMEOUT_S
+    query = "SELECT state, seconds FROM monitoring_pipelinerun WHERE kind = 'hour' AND start_ms = ?"
+    while time.monotonic() < deadline:
+        time.sleep(2)
+        database = sqlite3.connect(f"file:{data}/db.sqlite3?mode=ro", uri=True)
+        found = database.execute(query, [hour_ms]).fetchone()
+        database.close()
+        if found and found[0] in ("done", "failed"):
+            if found[0] == "failed":
+                break
+            return int(done.stdout), float(found[1])
+    raise RuntimeError("the pipeline has not rolled the hour up")
 
 
 def rows_of(before: Usage, after: Usage, seconds: float) -> dict[str, Measured]:

@@ -82,12 +82,12 @@ class Quiet(Synthetic):
         return found
 
 
-def ticks(cluster: Quiet, first_ms: int, end_ms: int) -> Iterator[Any]:
+def ticks(cluster: Quiet, first_ms: int, end_ms: int, slug: str = SLUG) -> Iterator[Any]:
     from monitoring.ticks import schema
     from monitoring.ticks.tick import Tick
 
     for number in range(first_ms // INTERVAL_MS, end_ms // INTERVAL_MS):
-        common = {"cluster": SLUG, "tick": number, "at_ms": number * INTERVAL_MS + TOOK_MS}
+        common = {"cluster": slug, "tick": number, "at_ms": number * INTERVAL_MS + TOOK_MS}
         yield Tick(
             **common,
             interval_ms=INTERVAL_MS,
@@ -98,14 +98,16 @@ def ticks(cluster: Quiet, first_ms: int, end_ms: int) -> Iterator[Any]:
         )
 
 
-def write_hours(root: Any, cluster: Quiet) -> None:
-    """The raw ticks of two hours, a file a minute; the tick before them is not counted."""
+def write_hours(
+    root: Any, cluster: Quiet, first_ms: int = FIRST_MS, count: int = 2, slug: str = SLUG
+) -> None:
+    """The raw ticks of these hours, a file a minute; the tick before them is not counted."""
     from monitoring.history import writer
 
     minute_ms = TICKS_A_FILE * INTERVAL_MS
-    writer.append(root, SLUG, ticks(cluster, FIRST_MS - INTERVAL_MS, FIRST_MS))
-    for start_ms in range(FIRST_MS, FIRST_MS + 2 * HOUR_MS, minute_ms):
-        writer.append(root, SLUG, ticks(cluster, start_ms, start_ms + minute_ms))
+    writer.append(root, slug, ticks(cluster, first_ms - INTERVAL_MS, first_ms, slug))
+    for start_ms in range(first_ms, first_ms + count * HOUR_MS, minute_ms):
+        writer.append(root, slug, ticks(cluster, start_ms, start_ms + minute_ms, slug))
 
 
 def roll_up(root: Any, folder: Path) -> None:

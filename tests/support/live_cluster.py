@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
 
+from brokerd.protocol.api_keys import ApiKey
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
 from tests.support.brokerd import BrokerdCluster
 from tests.support.waiting import wait_until
+from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper
 
 
@@ -44,9 +45,15 @@ class LiveCluster:
         return Gateway(self.row())
 
     def ask_each_broker(self) -> None:
-        """A request to each, so that all have counted some."""
+        """Requests to each, so that all have counted some, and timed some.
+
+        brokerd times one of 16 of an API.
+        """
         for broker in self.brokerd.brokers:
-            AdminClient({"bootstrap.servers": broker.address}).list_topics(timeout=30)
+            with Wire(broker.port) as wire:
+                for _ in range(17):
+                    wire.ask(ApiKey.API_VERSIONS, 0, {})
+                    wire.ask(ApiKey.METADATA, 1, {"topics": []})
 
     def create_topic(self, name: str, partitions: int = 2) -> None:
         with self.gateway() as gateway:

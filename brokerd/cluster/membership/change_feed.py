@@ -183,9 +183,8 @@ class Feed:
         await self._notify(self._image.apply_states(entry.states, configs, zxid, entry.number))
         gone = self._image.remove_topics(entry.deleted)
         await self._notify(gone)
-        self.startup_wait.no_longer_awaited(
-            [*((s.topic, s.partition) for s in entry.states), *gone.deleted]
-        )
+        self.startup_wait.states_written(entry.states, self._broker_id)
+        self.startup_wait.no_longer_awaited(gone.deleted)
 
     async def _reload(self, reason: str) -> None:
         logger.warning("loading the whole cluster again: %s", reason)

@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Iterable
 
 from brokerd.cluster.zookeeper.znode_json import LoadedState
-from brokerd.replication.state import NO_LEADER
+from brokerd.replication.state import NO_LEADER, PartitionState
 from brokerd.topic_partition import TopicPartition
 
 TIMEOUT_S = 5.0
@@ -23,18 +23,20 @@ OWN_TIMEOUT_S = 30.0
 """If this broker is the controller: it is alive, and may have much to load."""
 
 
+def awaits_election(state: PartitionState, broker_id: int) -> bool:
+    """Whether the partition has no leader, and the controller may elect this broker."""
+    return state.leader == NO_LEADER and broker_id in state.isr
+
+
 def awaits_new_epoch(
     loaded: LoadedState, broker_id: int, broker_epoch: int, *, was_cleanly_stopped: bool = False
 ) -> bool:
     """Whether the controller will write this state because of a registration with that epoch (the
-    zxid of its creation): the state is older, and the broker led the partition (and was not stopped
-    cleanly) or may lead it now."""
-    if loaded.modified_zxid > broker_epoch:
-        return False
-    state = loaded.state
-    if state.leader == broker_id:
-        return not was_cleanly_stopped
-    return state.leader == NO_LEADER and broker_id in state.isr
+    zxid of its creation): the broker may be elected, or it led the partition before it registered
+    (and was not stopped cleanly)."""
+    is_older = loaded.modified_zxid <= broker_epoch
+    led = loaded.state.leader == broker_id and is_older and not was_cleanly_stopped
+    return led or awaits_election(loaded.state, broker_id)
 
 
 class StartupEpochWait:
@@ -50,8 +52,15 @@ class StartupEpochWait:
             self._waiting = read
             self._moved.set()
 
+    def states_written(self, states: Iterable[PartitionState], broker_id: int) -> None:
+        """The controller wrote these states. It may see the end of a broker's last session only
+        after the broker is back: then it first writes that there is no leader, and elects next."""
+        self.no_longer_awaited(
+            (s.topic, s.partition) for s in states if not awaits_election(s, broker_id)
+        )
+
     def no_longer_awaited(self, partitions: Iterable[TopicPartition]) -> None:
-        """The states of these partitions were written, or deleted."""
+        """The controller writes no new state of these partitions."""
         waited_for = len(self._waiting)
         if waited_for:
             self._waiting.difference_update(partitions)

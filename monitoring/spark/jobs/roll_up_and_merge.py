@@ -29,7 +29,7 @@ _FILE_OPTIONS = {
     "parquet.block.size": str(4 << 20),
 }
 # Rows of input for each file of a roll-up: the sort of more spills to disk, and is one task.
-ROWS_A_FILE = 2_500_000
+ROWS_A_FILE = 1_750_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from monitoring.history.levels import bucket_start
 from monitoring.spark.transforms.buckets import Bucket
 
 # As many that the groups of a slice fit into the memory of a task.
-ROWS_A_SLICE = 750_000
+ROWS_A_SLICE = 1_400_000
 _READ_MAX = 1.5  # how often a row may be read, because its file has times of several slices
 
 

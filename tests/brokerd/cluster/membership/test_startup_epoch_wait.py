@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from brokerd.cluster import broker_lifecycle
 from brokerd.cluster.membership.startup_epoch_wait import StartupEpochWait
-from brokerd.replication.state import NO_LEADER
+from brokerd.replication.state import NO_LEADER, PartitionState
 from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper
 
@@ -125,6 +127,19 @@ async def test_what_becomes_of_other_partitions_does_not_make_it_wait_longer() -
             break
     assert waiting.done()
     assert await waiting == 1
+
+
+async def test_a_state_without_a_leader_that_is_written_meanwhile_is_still_awaited() -> None:
+    waiting_for_epochs = StartupEpochWait()
+    waiting_for_epochs.replace({("t", 0), ("t", 1)})
+    without_leader = PartitionState(
+        "t", 0, uuid4(), (1,), NO_LEADER, leader_epoch=1, isr=(1,), controller_epoch=1, version=1
+    )
+    elected = replace(without_leader, leader=1, leader_epoch=2)
+    waiting_for_epochs.states_written([without_leader, replace(elected, partition=1)], 1)
+    assert await waiting_for_epochs.wait(0.01) == 1
+    waiting_for_epochs.states_written([elected], 1)
+    assert await waiting_for_epochs.wait(1e9) == 0
 
 
 async def test_what_is_found_written_when_all_is_read_anew_is_not_waited_for() -> None:
