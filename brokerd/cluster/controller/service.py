@@ -296,11 +296,11 @@ class ControllerService:
                 await self.fenced([Delete(paths.delete_topic(name))])
 
     async def _announce_deletions(self) -> None:
-        topics = self._state_machine.deletions_asked(())
+        topics = self._state_machine.deletions.to_announce()
         for start in range(0, len(topics), ANNOUNCE_MAX):
             part = topics[start : start + ANNOUNCE_MAX]
             await self._announce((), part)
-            self._state_machine.deletions_announced(part, self._last_number)
+            self._state_machine.deletions.announced(part, self._last_number)
             logger.info("deletion of %d topics is begun", len(part))
 
     async def _finish_deletions(self) -> None:

@@ -5,33 +5,17 @@ An event ("these brokers are live now") returns an iterator over the partitions;
 state to write, or None. So the caller can yield to the event loop in between, however many
 partitions there are. Only `written` changes a state: after a failed write nothing has changed here,
 and the next decision is the same. Besides the states it remembers which states were written but may
-not have been announced to the brokers, and the progress of each deletion:
-
-    requested   →  announced (entry N)  →  stopped everywhere  →  removed
-                   at once                 every replica's broker is live and has applied ≥ N
-
-As in Kafka, a deletion waits for replicas whose broker is not live.
+not have been announced to the brokers, and the deletions of topics (`topic_deletions.py`).
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from uuid import UUID
+from dataclasses import replace
 
 from brokerd.cluster.controller.leader_election import first_state, next_epoch, next_state
+from brokerd.cluster.controller.topic_deletions import TopicDeletions
 from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
 from brokerd.replication.state import PartitionState
 from brokerd.topic_partition import TopicPartition
-
-NOT_ANNOUNCED = -1
-
-
-@dataclass(slots=True)
-class Deletion:
-    """A topic on its way out; `announced` is the number of the entry that the brokers got."""
-
-    topic_id: UUID
-    brokers: frozenset[int]
-    announced: int = NOT_ANNOUNCED
 
 
 class Controller:
@@ -51,7 +35,7 @@ class Controller:
         self._offline_names: frozenset[str] = frozenset()
         self.topics: dict[str, TopicNode] = {}
         self.states: dict[TopicPartition, PartitionState] = {}
-        self.deletions: dict[str, Deletion] = {}
+        self.deletions = TopicDeletions()
 
     def load(
         self,
@@ -186,56 +170,24 @@ class Controller:
         """The partitions of the topic that have a state."""
         return [index for index in self.topics[topic].replicas if (topic, index) in self.states]
 
-    def deletions_asked(self, names: Iterable[str]) -> list[tuple[str, UUID]]:
-        """Topics marked for deletion; the answer is those to be announced. Unknown ones are passed
-        over, the caller removes their markers."""
-        for name in names:
-            node = self.topics.get(name)
-            if node is None or name in self.deletions:
-                continue
-            assert node.topic_id is not None
-            brokers = frozenset(b for replicas in node.replicas.values() for b in replicas)
-            self.deletions[name] = Deletion(node.topic_id, brokers)
-        return [
-            (name, deletion.topic_id)
-            for name, deletion in self.deletions.items()
-            if deletion.announced == NOT_ANNOUNCED
-        ]
-
-    def deletions_announced(self, topics: Iterable[tuple[str, UUID]], number: int) -> None:
-        for name, _ in topics:
-            self.deletions[name].announced = number
+    def deletions_asked(self, names: Iterable[str]) -> None:
+        """Topics were marked for deletion. Unknown ones are passed over; the caller removes their
+        markers."""
+        self.deletions.ask({name: self.topics[name] for name in names if name in self.topics})
 
     def deletions_due(self, applied: Mapping[int, int]) -> list[str]:
         """Topics whose replicas have all stopped. `applied` is the last entry each broker
-        applied. As Kafka's, the deletion waits for a replica that is offline: its log is there
-        yet, and would be taken for that of a later topic of the same name."""
-        return [
-            name
-            for name, deletion in self.deletions.items()
-            if name not in self._offline_names
-            and deletion.brokers <= self.brokers.keys()
-            and self._is_applied(deletion, applied)
-        ]
+        applied."""
+        return self.deletions.due(applied, self.brokers, self._offline_names)
 
     def is_gone(self, name: str, applied: Mapping[int, int]) -> bool:
         """Whether the topic is deleted as far as can be: what is left waits for what is offline."""
-        deletion = self.deletions.get(name)
-        if deletion is None:
+        if name not in self.deletions:
             return name not in self.topics
-        is_held_up = name in self._offline_names or not deletion.brokers <= self.brokers.keys()
-        return is_held_up and self._is_applied(deletion, applied)
-
-    def _is_applied(self, deletion: Deletion, applied: Mapping[int, int]) -> bool:
-        """By those of its brokers that are there."""
-        return deletion.announced != NOT_ANNOUNCED and all(
-            applied.get(broker, -1) >= deletion.announced
-            for broker in deletion.brokers
-            if broker in self.brokers
-        )
+        return self.deletions.is_held_up(name, applied, self.brokers, self._offline_names)
 
     def removed(self, name: str) -> None:
-        self.deletions.pop(name)
+        self.deletions.completed(name)
         node = self.topics.pop(name)
         for index in node.replicas:
             self.states.pop((name, index), None)

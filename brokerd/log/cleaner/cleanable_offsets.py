@@ -1,7 +1,8 @@
 """What can be cleaned of one log: its closed segments, and how much of it is dirty."""
 
 from brokerd.errors import KafkaError
-from brokerd.log.cleaner import plan
+from brokerd.log.cleaner import log_to_clean
+from brokerd.log.cleaner.log_to_clean import LogToClean
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.segments.segment import Segment
 from brokerd.log.unified_log import UnifiedLog
@@ -23,18 +24,18 @@ def aborted_across(log: UnifiedLog, offset: int) -> list[AbortedTxn]:
     return log.local.segments.aborted_across(offset)
 
 
-def dirty_part(log: UnifiedLog, checkpoint: int, stable_offset: int, now_ms: int) -> plan.Dirty:
+def dirty_part(log: UnifiedLog, checkpoint: int, stable_offset: int, now_ms: int) -> LogToClean:
     """The dirty part below `stable_offset`. Raises OSError, KafkaError."""
-    with_times = plan.needs_timestamps(log.config)
+    with_times = log_to_clean.needs_timestamps(log.config)
     closed = [
-        plan.ClosedSegment(
+        log_to_clean.ClosedSegment(
             each.base_offset, end_of(log, each), each.size_bytes,
             each.first_timestamp() if with_times else -1,
             each.largest_timestamp()[0] if with_times else -1,
         )
         for each in closed_segments(log)
     ]  # fmt: skip
-    return plan.dirty_part(
+    return log_to_clean.find(
         closed, log.config, checkpoint=checkpoint, stable_offset=stable_offset, now_ms=now_ms
     )
 

@@ -14,9 +14,10 @@ from typing import Final
 import numpy as np
 
 from brokerd.log import names
-from brokerd.log.cleaner import plan
+from brokerd.log.cleaner import log_to_clean
 from brokerd.log.cleaner.cleaned_segment import Buffer, CleanedSegment
 from brokerd.log.cleaner.cleaned_transactions import Transactions
+from brokerd.log.cleaner.log_to_clean import SegmentFiles
 from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
 from brokerd.log.cleaner.record_filter import BatchRules, Rules, filter_batches
 from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
@@ -83,7 +84,7 @@ class _Cleaning:
         )
         rules = Rules(latest, self._job.now_ms, self._job.delete_retention_ms)
         transactions = Transactions(aborted)
-        for group in plan.groups(
+        for group in log_to_clean.group_segments(
             [each for each in files if each.base_offset <= latest],
             segment_bytes=self._job.segment_bytes,
             index_bytes=self._job.segment_index_bytes,
@@ -94,14 +95,14 @@ class _Cleaning:
     def _path(self, base_offset: int, suffix: str) -> str:
         return names.segment_file(self._job.directory, base_offset, suffix)
 
-    def _files_of(self, base_offset: int, next_offset: int, size: int) -> plan.SegmentFiles:
-        return plan.SegmentFiles(
+    def _files_of(self, base_offset: int, next_offset: int, size: int) -> SegmentFiles:
+        return SegmentFiles(
             base_offset, next_offset, size,
             _size_of(self._path(base_offset, names.INDEX)),
             _size_of(self._path(base_offset, names.TIME_INDEX)),
         )  # fmt: skip
 
-    def _aborted(self, files: Sequence[plan.SegmentFiles]) -> list[AbortedTxn]:
+    def _aborted(self, files: Sequence[SegmentFiles]) -> list[AbortedTxn]:
         found = list(self._job.aborted_later)
         for each in files:
             found += txn_index.read(self._path(each.base_offset, names.TXN_INDEX))
@@ -109,7 +110,7 @@ class _Cleaning:
 
     # -- the map -----------------------------------------------------------------------------------
 
-    def _fill_map(self, files: Sequence[plan.SegmentFiles], aborted: list[AbortedTxn]) -> int:
+    def _fill_map(self, files: Sequence[SegmentFiles], aborted: list[AbortedTxn]) -> int:
         """Returns the last offset that the map knows of."""
         transactions = Transactions(aborted)
         latest = self._job.dirty_start - 1
@@ -145,7 +146,7 @@ class _Cleaning:
     # -- what stays --------------------------------------------------------------------------------
 
     def _clean_group(
-        self, group: list[plan.SegmentFiles], rules: Rules, transactions: Transactions
+        self, group: list[SegmentFiles], rules: Rules, transactions: Transactions
     ) -> None:
         base_offset = group[0].base_offset
         modified_ns = os.stat(self._path(group[-1].base_offset, names.LOG)).st_mtime_ns
@@ -236,7 +237,7 @@ class _Cleaning:
         if not self._still_wanted():
             raise GivenUpError
 
-    def _batches(self, segment: plan.SegmentFiles) -> Iterator[StoredBatch]:
+    def _batches(self, segment: SegmentFiles) -> Iterator[StoredBatch]:
         """All batches of a segment, which must be whole, in order and nothing else."""
         path = self._path(segment.base_offset, names.LOG)
         next_offset = segment.base_offset

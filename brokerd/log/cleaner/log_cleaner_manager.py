@@ -16,7 +16,8 @@ from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints
-from brokerd.log.cleaner import cleanable_offsets, plan, replace_segments
+from brokerd.log.cleaner import cleanable_offsets, log_to_clean, replace_segments
+from brokerd.log.cleaner.log_to_clean import LogToClean
 from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
 from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
@@ -91,7 +92,7 @@ class LogCleanerManager:
     _known: dict[TopicPartition, _Known] = field(default_factory=dict)
     _stored: dict[TopicPartition, _Known] = field(init=False)
     _look: Iterator[None] | None = None
-    _found: list[tuple[float, _Known, plan.Dirty]] = field(default_factory=list)
+    _found: list[tuple[float, _Known, LogToClean]] = field(default_factory=list)
     _dirtiest: float = 0.0
     _due_ms: int = 0
 
@@ -130,7 +131,7 @@ class LogCleanerManager:
             if known.uncleanable_because and self.is_unchanged(known)
         )
 
-    def dirty_part_of(self, log: UnifiedLog, stable_offset: int) -> plan.Dirty | None:
+    def dirty_part_of(self, log: UnifiedLog, stable_offset: int) -> LogToClean | None:
         """The clean and the dirty bytes of a compacted log below its last stable offset; None if
         the log is uncleanable. Raises OSError, KafkaError."""
         known = self._known_of(log)
@@ -187,7 +188,7 @@ class LogCleanerManager:
             self.failed(known, str(error))
             return
         self._dirtiest = max(self._dirtiest, dirty.ratio)
-        if plan.is_cleanable(dirty, log.config):
+        if log_to_clean.is_cleanable(dirty, log.config):
             self._found.append((dirty.ratio, known, dirty))
         else:
             known.held_at = -1
@@ -215,7 +216,7 @@ class LogCleanerManager:
             if not self.busy:
                 self.workers.rest()
 
-    def _start(self, known: _Known, whole: plan.Dirty, now_ms: int) -> bool:
+    def _start(self, known: _Known, whole: LogToClean, now_ms: int) -> bool:
         """Has a log cleaned, or first made durable; returns whether there was anything to do.
         `whole` is what could be cleaned without open transactions."""
         log = known.log
@@ -229,7 +230,7 @@ class LogCleanerManager:
             dirty = cleanable_offsets.dirty_part(log, known.checkpoint, stable_offset, now_ms)
             is_held = stable_offset < log.high_watermark and dirty.end_offset < whole.end_offset
             known.held_at = stable_offset if is_held else -1
-            if not plan.is_cleanable(dirty, log.config):
+            if not log_to_clean.is_cleanable(dirty, log.config):
                 return False
             if log.recovery_point < dirty.end_offset:  # what replaces records must outlast them
                 log.local.begin_flush(dirty.end_offset)
@@ -243,7 +244,7 @@ class LogCleanerManager:
         self.workers.run(job, _Round(self, known, job))
         return True
 
-    def _job(self, log: UnifiedLog, dirty: plan.Dirty, now_ms: int) -> Job:
+    def _job(self, log: UnifiedLog, dirty: LogToClean, now_ms: int) -> Job:
         config = log.config
         closed = cleanable_offsets.closed_segments(log)
         return Job(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from brokerd.config.listeners import ConnectionLimits
 from brokerd.log.io.open_files import OPEN_FILES_MAX
 from brokerd.server.network.connection import Connection
+from brokerd.server.network.connection_expiry import ConnectionExpiry
 from brokerd.server.network.connection_quotas import (
     ConnectionQuotas,
     descriptors_for_connections,
@@ -40,15 +41,8 @@ CIPHERTEXT_BYTES = 1 << 18
 ACCEPTS_PER_CALL = 64
 ACCEPT_PAUSE_S = 0.2
 SAID_AGAIN_S = 60.0
-SWEEP_INTERVAL_S_MIN, SWEEP_INTERVAL_S_MAX = 0.1, 2.0
-SWEEP_SLICE = 1000
-REPLIES_BYTES_MAX = 1 << 28
-"""What replies and kept requests of all connections may hold before slow readers are dropped."""
 REMOVED_END_S = 1.0
 """So long after their listener was removed connections end: replies under way are still sent."""
-STALLED_S = 5.0
-"""How long a half-sent frame may hardly grow (GROWTH_BYTES) while others wait for the memory that
-it holds."""
 
 
 class SocketServer:
@@ -76,14 +70,14 @@ class SocketServer:
         self._said_at: dict[str, float] = {}
         self._waiting: OrderedDict[Connection, None] = OrderedDict()
         self._loop = asyncio.get_running_loop()
-        self._sweep_timer: asyncio.TimerHandle | None = None
-        self._stalled_timer: asyncio.TimerHandle | None = None
+        self._expiry = ConnectionExpiry(
+            self.connections, config.connections_max_idle_ms, lambda: bool(self._waiting)
+        )
         self.refused = 0
         self.opened: Counter[str] = Counter()
         self.ended: Counter[str] = Counter()
         """Connections since the start, by listener."""
         self._sent_bytes = 0
-        self._swept_bytes = 0
         self._limit()
 
     @property
@@ -95,7 +89,7 @@ class SocketServer:
         """Starts to take connections."""
         self._router = router
         self.listeners.accept()
-        self._arm_sweep()
+        self._expiry.start()
 
     async def open(self, config: BrokerConfig) -> BrokerConfig:
         """Makes exactly the listeners of `config` open, with their stores opened anew; returns the
@@ -114,6 +108,7 @@ class SocketServer:
     def reconfigure(self, config: BrokerConfig) -> None:
         """Takes over limits that changed, for new connections."""
         self._config = config
+        self._expiry.max_idle_ms = config.connections_max_idle_ms
         self._limit()
 
     def _limit(self) -> None:
@@ -152,13 +147,6 @@ class SocketServer:
         self._resolving = None
         self._limit()
 
-    def _arm_sweep(self) -> None:
-        idle_ms = self._config.connections_max_idle_ms
-        interval_s = SWEEP_INTERVAL_S_MAX
-        if idle_ms >= 0:
-            interval_s = min(interval_s, max(idle_ms / 4000, SWEEP_INTERVAL_S_MIN))
-        self._sweep_timer = self._loop.call_later(interval_s, self._sweep)
-
     def close_listeners(self) -> None:
         """Accepts no more connections."""
         self.listeners.close()
@@ -166,10 +154,7 @@ class SocketServer:
     def close(self) -> None:
         """Closes all listeners and connections."""
         self.close_listeners()
-        if self._stalled_timer is not None:
-            self._stalled_timer.cancel()
-        if self._sweep_timer is not None:
-            self._sweep_timer.cancel()
+        self._expiry.stop()
         if self._resolving is not None:
             self._resolving.cancel()
         self.host_lookups.close()
@@ -323,62 +308,10 @@ class SocketServer:
     def wait_for_memory(self, connection: Connection) -> None:
         """The connection is muted until requests have given memory back."""
         self._waiting[connection] = None
-        if self._stalled_timer is None:
-            self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
-
-    def _end_stalled(self) -> None:
-        """Closes connections whose large frames are incomplete, hold memory and hardly grow: else a
-        few clients that send the start of a frame, and then almost nothing, would delay all others.
-        Connections that the broker itself does not read are not closed."""
-        self._stalled_timer = None
-        if not self._waiting:
-            return
-        oldest = monotonic() - STALLED_S
-        for connection in list(self.connections):
-            if connection.stands_still_since(oldest):
-                connection.close("its half-sent frame stood still while others waited for memory")
-        if self._waiting:
-            self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
+        self._expiry.memory_awaited()
 
     def _go_on(self) -> None:
         """Unmutes connections that waited for memory, as long as there is enough."""
         while self._waiting and not self.buffers.exhausted:
             connection, _ = self._waiting.popitem(last=False)
             connection.unmute()
-
-    def _sweep(self) -> None:
-        """Closes connections that have been idle too long and those that hold too many replies, a
-        slice at a time."""
-        self._swept_bytes = 0
-        self._sweep_slice(list(self.connections))
-        self._arm_sweep()
-
-    def _sweep_slice(self, left: list[Connection]) -> None:
-        now = monotonic()
-        idle_ms = self._config.connections_max_idle_ms
-        oldest = now - idle_ms / 1000 if idle_ms >= 0 else 0.0
-        for connection in left[-SWEEP_SLICE:]:
-            if connection.is_idle_since(oldest):
-                connection.close("idle for longer than connections.max.idle.ms")
-            else:
-                self._swept_bytes += connection.held_bytes
-        del left[-SWEEP_SLICE:]
-        if left:
-            self._loop.call_soon(self._sweep_slice, left)
-        elif self._swept_bytes > REPLIES_BYTES_MAX:
-            self._end_slow_readers(now - STALLED_S)
-
-    def _end_slow_readers(self, moment: float) -> None:
-        """Closes connections when replies and kept requests of all take too much memory: those that
-        have waited for a while, the largest first and those that still read last, until enough
-        memory is free."""
-        slow = [each for each in self.connections if each.is_blocked_since(moment)]
-        slow.sort(key=lambda each: (each.active_at < moment, each.held_bytes), reverse=True)
-        for connection in slow:
-            if self._swept_bytes <= REPLIES_BYTES_MAX:
-                return
-            self._swept_bytes -= connection.held_bytes
-            connection.close(
-                "memory is short, and much stands in it that this client does not read, or has sent"
-                " behind a request that waits"
-            )

@@ -105,7 +105,7 @@ def test_a_deletion_waits_for_a_replica_that_cannot_be_served() -> None:
     core = _running(1, 2)
     _wanted(core.offline_changed({2: frozenset({("t", 1)})}))
     core.deletions_asked(["t"])
-    core.deletions_announced([("t", ID)], 5)
+    core.deletions.announced([("t", ID)], 5)
     assert core.deletions_due({1: 5, 2: 5}) == []
     assert core.is_gone("t", {1: 5, 2: 5})
     _wanted(core.offline_changed({}))
@@ -199,20 +199,24 @@ def test_a_successor_finds_partitions_without_state_and_with_dead_leaders() -> N
 
 def test_a_deletion_goes_on_when_every_replica_has_stopped() -> None:
     core = _running(1, 2)
-    announced = core.deletions_asked(["t", "unknown"])
+    core.deletions_asked(["t", "unknown"])
+    announced = core.deletions.to_announce()
     assert announced == [("t", ID)]
     assert core.deletions_due({1: 9, 2: 9}) == []
-    core.deletions_announced(announced, 5)
-    assert core.deletions_asked(["t"]) == []
+    core.deletions.announced(announced, 5)
+    core.deletions_asked(["t"])
+    assert core.deletions.to_announce() == []
     assert core.deletions_due({1: 5, 2: 4}) == []
     assert core.deletions_due({1: 5, 2: 5}) == ["t"]
     core.removed("t")
-    assert (core.topics, core.states, core.deletions) == ({}, {}, {})
+    assert (core.topics, core.states) == ({}, {})
+    assert "t" not in core.deletions
 
 
 def test_a_deletion_waits_for_a_broker_that_is_away() -> None:
     core = _running(1, 2)
-    core.deletions_announced(core.deletions_asked(["t"]), 5)
+    core.deletions_asked(["t"])
+    core.deletions.announced([("t", ID)], 5)
     assert not core.is_gone("t", {1: 5, 2: 5})
     _wanted(core.brokers_changed({1: 10}))
     assert [core.is_gone("t", {1: applied}) for applied in (4, 5)] == [False, True]
@@ -231,7 +235,7 @@ def test_a_successor_takes_a_deletion_up_where_it_finds_the_marker() -> None:
     core = Controller(2, {1: 10})
     wanted = _wanted(core.load({"t": _topic(2)}, [], ["t"], last_entry_zxid=0))
     assert wanted == []
-    assert core.deletions_asked(()) == [("t", ID)]
+    assert core.deletions.to_announce() == [("t", ID)]
 
 
 def test_states_are_created_with_their_parents_and_changed_over_the_version_before() -> None:

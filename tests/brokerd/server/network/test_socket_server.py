@@ -4,54 +4,24 @@ import asyncio
 import logging
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from brokerd.config.broker_config import parse
-from brokerd.metrics import LoopTimes
 from brokerd.server.network import connections_without_request as new_connections_module
 from brokerd.server.network import socket_server as socket_server_module
-from brokerd.server.network.connection import Connection
-from brokerd.server.network.output import OutputQueue
-from brokerd.server.network.socket_server import STALLED_S, SocketServer
-
-FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlisteners=PLAINTEXT://127.0.0.1:0\n"
-
-
-def router() -> Any:
-    """It serves nothing."""
-    return SimpleNamespace(
-        receive_bytes_max=1 << 16, frame_bytes_max=1 << 20, frames=lambda *_: 0,
-        tick=SimpleNamespace(begin=lambda: None, kept=0), holds_receives=False,
-        puts_off=lambda *_: False,
-        metrics=SimpleNamespace(received_bytes=0, requests=0, loop=LoopTimes()),
-        times=SimpleNamespace(receive_ends=lambda *_: None),
-    )  # fmt: skip
+from brokerd.server.network.socket_server import SocketServer
+from tests.brokerd.server.network.socket_servers import FILE, Waiter, open_socket_server, router
 
 
 @pytest.fixture
 async def socket_server() -> AsyncIterator[SocketServer]:
-    one = SocketServer(parse(FILE + "max.connections=1\nqueued.max.request.bytes=1000\n"))
-    yield one
-    one.close()
-
-
-class Waiter:
-    """Stands for a connection that waits for memory."""
-
-    listener, peer_host = "PLAINTEXT", "here"
-    output = SimpleNamespace(sent_bytes=0)
-
-    def __init__(self) -> None:
-        self.resumed = 0
-
-    def unmute(self) -> None:
-        self.resumed += 1
+    async with open_socket_server() as one:
+        yield one
 
 
 async def until(condition: Any) -> None:
@@ -93,101 +63,6 @@ async def test_who_waits_for_memory_goes_on_once_and_not_when_it_is_gone(
     socket_server.forget(other)
     socket_server.buffers.repay(1000)
     assert (first.resumed, gone.resumed) == (1, 0)
-
-
-@contextmanager
-def connected_while_memory_is_short(
-    socket_server: SocketServer,
-) -> Iterator[tuple[Connection, socket.socket]]:
-    """A connection with its client's end, while another one waits for memory."""
-    ours, theirs = socket.socketpair()
-    ours.setblocking(False)
-    with theirs:
-        output = OutputQueue(ours, LoopTimes())
-        connection = Connection(ours, output, "here", "PLAINTEXT", socket_server, router())
-        socket_server.connections.add(connection)
-        waiter: Any = Waiter()
-        socket_server.wait_for_memory(waiter)
-        yield connection, theirs
-
-
-async def test_a_half_sent_frame_that_the_broker_reads_no_further_does_not_stand_still(
-    socket_server: SocketServer,
-) -> None:
-    with connected_while_memory_is_short(socket_server) as (connection, theirs):
-        theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
-        connection._on_readable()
-        assert connection._frame is not None
-        connection.mute()  # as while a queue is full
-        connection._frame.grown_at -= 2 * STALLED_S
-        socket_server._end_stalled()
-        assert not connection.closed, "it is the broker that does not read"
-        connection.unmute()
-        socket_server._end_stalled()
-        assert not connection.closed, "its turn has just begun"
-        connection._frame.grown_at -= 2 * STALLED_S
-        socket_server._end_stalled()
-        assert connection.closed
-
-
-async def test_a_request_that_waits_is_no_excuse_for_a_half_sent_frame(
-    socket_server: SocketServer,
-) -> None:
-    with connected_while_memory_is_short(socket_server) as (connection, theirs):
-        connection.output.reserve()  # a long poll
-        theirs.sendall((200_000).to_bytes(4, "big") + bytes(100))
-        connection._on_readable()
-        assert connection._frame is not None
-        connection._frame.grown_at -= 2 * STALLED_S
-        socket_server._end_stalled()
-        assert connection.closed
-
-
-async def test_much_that_stands_behind_a_request_that_waits_ends_when_memory_is_short(
-    socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(socket_server_module, "REPLIES_BYTES_MAX", 300_000)
-    connections = []
-    with ExitStack() as stack:
-        for size_bytes in (60_000, 170_000, 150_000):
-            connection, theirs = stack.enter_context(connected_while_memory_is_short(socket_server))
-            connection._receive_bytes = 1 << 18
-            theirs.sendall((size_bytes - 4).to_bytes(4, "big") + bytes(size_bytes - 4))
-            connection._on_readable()
-            connection.mute()  # as behind a request that waits
-            assert connection.held_bytes == size_bytes
-            connections.append(connection)
-        socket_server._sweep()
-        assert not any(each.closed for each in connections), "they have not waited for long"
-        for connection in connections:
-            connection.active_at -= 2 * STALLED_S
-        socket_server._sweep()
-        assert [each.closed for each in connections] == [False, True, False]
-
-
-async def test_where_memory_is_short_who_reads_steadily_goes_last(
-    socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(socket_server_module, "REPLIES_BYTES_MAX", 25_000_000)
-    with ExitStack() as stack:
-        still, reading = (
-            stack.enter_context(connected_while_memory_is_short(socket_server)) for _ in range(2)
-        )
-        for (connection, _), size_bytes in zip(
-            (still, reading), (10_000_000, 20_000_000), strict=True
-        ):
-            connection.output.add_parts([bytes(size_bytes)])
-            connection.flush()
-            connection.blocked_at -= 2 * STALLED_S
-            connection.active_at -= 2 * STALLED_S
-        theirs = reading[1]
-        theirs.recv(1 << 20)
-        reading[0]._on_writable()
-        socket_server._sweep()
-        assert (still[0].closed, reading[0].closed) == (True, False)
-        monkeypatch.setattr(socket_server_module, "REPLIES_BYTES_MAX", 0)
-        socket_server._sweep()
-        assert reading[0].closed, "or it could hold memory for as long as it likes"
 
 
 async def test_names_among_the_overrides_are_looked_up_without_holding_up_the_loop(

@@ -1,4 +1,4 @@
-"""Plans a cleaning: the dirty part of a log, how dirty it is, and which segments are joined.
+"""What is to be cleaned: the dirty part of a log, how dirty it is, and which segments are joined.
 
 A log has three parts: what was cleaned before (up to the cleaner's checkpoint), the dirty part, and
 what may not be cleaned yet: the active segment, what is not below the last stable offset or not
@@ -25,7 +25,7 @@ class ClosedSegment(NamedTuple):
     largest_timestamp_ms: int = -1
 
 
-class Dirty(NamedTuple):
+class LogToClean(NamedTuple):
     """The dirty part [start, end), the sizes of clean and dirty part, and by how many milliseconds
     its oldest records are later than max.compaction.lag.ms (0: they are not)."""
 
@@ -42,23 +42,23 @@ class Dirty(NamedTuple):
 
 
 def needs_timestamps(config: LogConfig) -> bool:
-    """Whether `dirty_part` looks at timestamps, which may have to be read from disk."""
+    """Whether `find` looks at timestamps, which may have to be read from disk."""
     return config.min_compaction_lag_ms > 0 or config.max_compaction_lag_ms < INT64_MAX
 
 
-def dirty_part(
+def find(
     closed: Sequence[ClosedSegment],
     config: LogConfig,
     *,
     checkpoint: int,
     stable_offset: int,
     now_ms: int,
-) -> Dirty:
+) -> LogToClean:
     """What is dirty of a log with these closed segments, all of them, oldest first. `checkpoint` is
     where the last cleaning ended; what it says of offsets that are not in the log is void, and the
     log dirty from its start on. Nothing at or above `stable_offset` is cleaned."""
     if not closed:
-        return Dirty(checkpoint, checkpoint, 0, 0, 0)
+        return LogToClean(checkpoint, checkpoint, 0, 0, 0)
     start = checkpoint
     if not closed[0].base_offset <= start <= closed[-1].next_offset:
         start = closed[0].base_offset
@@ -77,7 +77,7 @@ def dirty_part(
             oldest_ms = min(oldest_ms, segment.first_timestamp_ms)
     lag_ms = max(config.max_compaction_lag_ms, config.min_compaction_lag_ms)
     late_ms = max(now_ms - oldest_ms - lag_ms, 0) if dirty_bytes and oldest_ms < INT64_MAX else 0
-    return Dirty(start, end, clean_bytes, dirty_bytes, late_ms)
+    return LogToClean(start, end, clean_bytes, dirty_bytes, late_ms)
 
 
 def _is_young(segment: ClosedSegment, config: LogConfig, now_ms: int) -> bool:
@@ -85,7 +85,7 @@ def _is_young(segment: ClosedSegment, config: LogConfig, now_ms: int) -> bool:
     return lag_ms > 0 and segment.largest_timestamp_ms > now_ms - lag_ms
 
 
-def is_cleanable(dirty: Dirty, config: LogConfig) -> bool:
+def is_cleanable(dirty: LogToClean, config: LogConfig) -> bool:
     """Whether it is dirty enough, or has been dirty for too long."""
     if dirty.end_offset <= dirty.start_offset or dirty.dirty_bytes == 0:
         return False
@@ -102,7 +102,7 @@ class SegmentFiles(NamedTuple):
     time_index_bytes: int
 
 
-def groups(
+def group_segments(
     segments: Iterable[SegmentFiles], *, segment_bytes: int, index_bytes: int
 ) -> list[list[SegmentFiles]]:
     """Groups of neighbouring segments that fit into one segment, whatever is kept of them."""

@@ -6,13 +6,13 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.integer_ranges import INT32_MAX
-from brokerd.log.cleaner.plan import (
+from brokerd.log.cleaner.log_to_clean import (
     GROUP_SEGMENTS_MAX,
     ClosedSegment,
-    Dirty,
+    LogToClean,
     SegmentFiles,
-    dirty_part,
-    groups,
+    find,
+    group_segments,
     is_cleanable,
 )
 
@@ -24,23 +24,21 @@ CLOSED = [
 ]
 
 
-def part(config: LogConfig = CONFIG, checkpoint: int = 0, stable_offset: int = 1000) -> Dirty:
-    return dirty_part(
-        CLOSED, config, checkpoint=checkpoint, stable_offset=stable_offset, now_ms=NOW_MS
-    )
+def part(config: LogConfig = CONFIG, checkpoint: int = 0, stable_offset: int = 1000) -> LogToClean:
+    return find(CLOSED, config, checkpoint=checkpoint, stable_offset=stable_offset, now_ms=NOW_MS)
 
 
 def test_all_closed_segments_of_a_log_never_cleaned_are_dirty() -> None:
-    assert part() == Dirty(0, 50, 0, 500, 0)
+    assert part() == LogToClean(0, 50, 0, 500, 0)
     assert part().ratio == 1.0
 
 
 def test_what_lies_before_the_checkpoint_is_clean() -> None:
-    assert part(checkpoint=20) == Dirty(20, 50, 200, 300, 0)
+    assert part(checkpoint=20) == LogToClean(20, 50, 200, 300, 0)
 
 
 def test_a_segment_cleaned_in_part_is_dirty_as_a_whole() -> None:
-    assert part(checkpoint=25) == Dirty(25, 50, 200, 300, 0)
+    assert part(checkpoint=25) == LogToClean(25, 50, 200, 300, 0)
 
 
 @pytest.mark.parametrize("checkpoint", [51, 10**9])
@@ -70,7 +68,7 @@ def test_a_log_dirty_for_too_long_is_cleaned_however_little_it_is() -> None:
 
 
 def test_a_log_without_closed_segments_has_nothing_to_clean() -> None:
-    dirty = dirty_part([], CONFIG, checkpoint=7, stable_offset=9, now_ms=NOW_MS)
+    dirty = find([], CONFIG, checkpoint=7, stable_offset=9, now_ms=NOW_MS)
     assert not is_cleanable(dirty, CONFIG)
 
 
@@ -80,14 +78,18 @@ def bases(made: list[list[SegmentFiles]]) -> list[list[int]]:
 
 def test_neighbours_are_joined_up_to_the_size_of_a_segment_and_of_its_indexes() -> None:
     files = [SegmentFiles(n, n + 1, 40, 8, 12) for n in range(5)]
-    assert bases(groups(files, segment_bytes=100, index_bytes=1000)) == [[0, 1], [2, 3], [4]]
-    assert bases(groups(files, segment_bytes=1000, index_bytes=24)) == [[0, 1], [2, 3], [4]]
-    assert bases(groups(files, segment_bytes=1000, index_bytes=1000)) == [[0, 1, 2, 3, 4]]
+    assert bases(group_segments(files, segment_bytes=100, index_bytes=1000)) == [
+        [0, 1],
+        [2, 3],
+        [4],
+    ]
+    assert bases(group_segments(files, segment_bytes=1000, index_bytes=24)) == [[0, 1], [2, 3], [4]]
+    assert bases(group_segments(files, segment_bytes=1000, index_bytes=1000)) == [[0, 1, 2, 3, 4]]
 
 
 def test_a_segment_larger_than_allowed_stays_alone() -> None:
     files = [SegmentFiles(n, n + 1, 400, 8, 12) for n in range(2)]
-    assert bases(groups(files, segment_bytes=100, index_bytes=1000)) == [[0], [1]]
+    assert bases(group_segments(files, segment_bytes=100, index_bytes=1000)) == [[0], [1]]
 
 
 def test_offsets_of_a_joined_segment_fit_32_bits() -> None:
@@ -95,12 +97,12 @@ def test_offsets_of_a_joined_segment_fit_32_bits() -> None:
     far = SegmentFiles(10, INT32_MAX + 12, 1, 0, 0)
     first = SegmentFiles(0, 10, 1, 0, 0)
     begun = SegmentFiles(10, 11, 1, 0, 0)
-    assert len(groups([begun, near], segment_bytes=9, index_bytes=9)) == 1
-    assert len(groups([begun, far], segment_bytes=9, index_bytes=9)) == 2
-    assert len(groups([first, near], segment_bytes=9, index_bytes=9)) == 2
+    assert len(group_segments([begun, near], segment_bytes=9, index_bytes=9)) == 1
+    assert len(group_segments([begun, far], segment_bytes=9, index_bytes=9)) == 2
+    assert len(group_segments([first, near], segment_bytes=9, index_bytes=9)) == 2
 
 
 def test_no_more_segments_are_joined_than_one_swap_can_rename() -> None:
     files = [SegmentFiles(n, n + 1, 1, 0, 0) for n in range(GROUP_SEGMENTS_MAX + 1)]
-    made = groups(files, segment_bytes=10**6, index_bytes=10**6)
+    made = group_segments(files, segment_bytes=10**6, index_bytes=10**6)
     assert [len(group) for group in made] == [GROUP_SEGMENTS_MAX, 1]
