@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.log.cleaner.plan": "brokerd.log.cleaner.log_to_clean",
+    "find_or_stand": "find_or_elect",
+    "Controllership": "ElectedController",
     "broker_load.loads": "broker_warnings.warnings_by_broker",
     "monitoring.health": "monitoring.own_health",
     "console.ui.health_texts": "console.ui.own_health_texts",

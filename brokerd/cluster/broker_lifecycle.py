@@ -2,9 +2,9 @@
 
 Two tasks do what this broker does in ZooKeeper for itself. The membership joins (new session:
 register, load) or comes back (same session: set the watches again), then serves what watches say is
-due. The election stands whenever the controller is gone, however long the membership applies
-changes. While this broker is controller a third task runs the ControllerService. Losing the
-connection stops neither the broker nor the image: all tasks wait for it to return.
+due. The election task tries to become controller whenever there is none, however long the
+membership applies changes. While this broker is controller a third task runs the ControllerService.
+Losing the connection stops neither the broker nor the image: all tasks wait for it to return.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import TypeVar
 from brokerd.cluster.admin.configs import ConfigAdmin
 from brokerd.cluster.admin.producer_id_blocks import claim_block
 from brokerd.cluster.admin.topics import TopicAdmin
-from brokerd.cluster.controller.controller_election import Mandate, find_or_stand
+from brokerd.cluster.controller.controller_election import ControllerEpoch, find_or_elect
 from brokerd.cluster.controller.service import ControllerService
 from brokerd.cluster.membership import registration
 from brokerd.cluster.membership.change_feed import Feed
@@ -78,7 +78,7 @@ class BrokerLifecycle:
         """Since when ZooKeeper does not answer; None while it does."""
         self._offline: frozenset[TopicPartition] = frozenset()
         self._offline_reported: frozenset[TopicPartition] = frozenset()
-        self._mandate: Mandate | None = None
+        self._controller_epoch: ControllerEpoch | None = None
         self._service: ControllerService | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         listeners = (self._on_connected, self._on_suspended, self._on_lost)
@@ -126,7 +126,7 @@ class BrokerLifecycle:
         await self._starting(self._connected.wait)
 
     async def start(self) -> None:
-        """Registers, loads the image (on_change gets it all), stands for election. `connect` comes
+        """Registers, loads the image (on_change gets it all), begins elections. `connect` comes
         before it. Raises ClusterError."""
         await self._starting(self._join)
         self._tasks["membership"] = asyncio.ensure_future(self._membership())
@@ -332,16 +332,16 @@ class BrokerLifecycle:
         # A controller that is gone is most often a broker that is gone. The next controller must
         # know that before it places a topic, or partitions would be given to that broker.
         deltas = [await self._feed.take_brokers()]
-        found = await find_or_stand(
+        found = await find_or_elect(
             self._zookeeper, self._settings.broker_id, _now_ms(), self._election_due.set
         )
-        if found.mandate != self._mandate:
+        if found.own_epoch != self._controller_epoch:
             self._resign()
-        if found.mandate is not None and self._service is None:
-            self._mandate = found.mandate
+        if found.own_epoch is not None and self._service is None:
+            self._controller_epoch = found.own_epoch
             settings = self._settings
             self._service = ControllerService(
-                self._zookeeper, found.mandate, self._progress.notify, settings.delete_topics,
+                self._zookeeper, found.own_epoch, self._progress.notify, settings.delete_topics,
                 cleanly_stopped=(settings.broker_id,) if settings.stopped_cleanly else (),
             )  # fmt: skip
             self._tasks["controller"] = asyncio.ensure_future(self._run_controller(self._service))
@@ -358,7 +358,7 @@ class BrokerLifecycle:
         if task is not None:
             task.cancel()
         self._service = None
-        self._mandate = None
+        self._controller_epoch = None
         if self.image.controller_id == self._settings.broker_id:
             self.image.replace_controller(NO_CONTROLLER, self.image.controller_epoch)
 
@@ -376,7 +376,7 @@ class BrokerLifecycle:
                 await asyncio.sleep(RETRY_S)
         if self._service is service:
             self._service = None
-            self._mandate = None
+            self._controller_epoch = None
         self._election_due.set()
 
     async def next_producer_id_block(self) -> tuple[int, int]:

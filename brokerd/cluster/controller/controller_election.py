@@ -22,33 +22,33 @@ from brokerd.cluster.zookeeper.zookeeper_client import MultiError, Watch, ZooKee
 logger = logging.getLogger(__name__)
 
 
-class Mandate(NamedTuple):
-    """The right to write as controller: the epoch and the version of its node."""
+class ControllerEpoch(NamedTuple):
+    """The epoch of a controller, and the version of its node, which its writes check."""
 
     epoch: int
     version: int
 
 
-class Controllership(NamedTuple):
-    """Who is controller, and the mandate where it is this session."""
+class ElectedController(NamedTuple):
+    """Who is controller; `own_epoch` is its epoch if it is this session, else None."""
 
     broker_id: int
     epoch: int
-    mandate: Mandate | None
+    own_epoch: ControllerEpoch | None
 
 
-async def find_or_stand(
+async def find_or_elect(
     zookeeper: ZooKeeper, broker_id: int, now_ms: int, watch: Watch
-) -> Controllership:
-    """The controller, after standing for election where there is none."""
+) -> ElectedController:
+    """The controller; if there is none, this session tries to become it."""
     while True:
         epoch, version = await _epoch(zookeeper)
         node = await zookeeper.get(paths.CONTROLLER, watch)
         if node is not None:
             data, stat = node
             is_mine = stat.ephemeralOwner == zookeeper.session[0]
-            mandate = Mandate(epoch, version) if is_mine else None
-            return Controllership(decode_controller(data), epoch, mandate)
+            own_epoch = ControllerEpoch(epoch, version) if is_mine else None
+            return ElectedController(decode_controller(data), epoch, own_epoch)
         try:
             await zookeeper.multi(
                 [

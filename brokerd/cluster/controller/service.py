@@ -23,7 +23,7 @@ from uuid import UUID, uuid4
 
 from kazoo.exceptions import NodeExistsError
 
-from brokerd.cluster.controller.controller_election import Mandate
+from brokerd.cluster.controller.controller_election import ControllerEpoch
 from brokerd.cluster.controller.notification_purge import purge_applied, purge_old
 from brokerd.cluster.controller.state_machine import Controller
 from brokerd.cluster.controller.topic_znode_removal import remove_topic
@@ -69,7 +69,7 @@ class ControllerService:
     def __init__(
         self,
         zookeeper: ZooKeeper,
-        mandate: Mandate,
+        controller_epoch: ControllerEpoch,
         on_progress: Callable[[], None],
         delete_topics: bool = True,
         cleanly_stopped: Container[int] = (),
@@ -77,9 +77,9 @@ class ControllerService:
         self._cleanly_stopped = cleanly_stopped
         self._delete_topics = delete_topics
         self._zookeeper = zookeeper
-        self._mandate = mandate
+        self._controller_epoch = controller_epoch
         self._on_progress = on_progress
-        self._state_machine = Controller(mandate.epoch, {})
+        self._state_machine = Controller(controller_epoch.epoch, {})
         self._wake = asyncio.Event()
         self._due: set[str] = set()
         self._epochs_asked: dict[TopicPartition, None] = {}
@@ -95,7 +95,7 @@ class ControllerService:
 
     async def fenced(self, operations: Sequence[Operation]) -> None:
         """A multi under this controller's fence. Raises DeposedError, MultiError."""
-        fence = Check(paths.CONTROLLER_EPOCH, self._mandate.version)
+        fence = Check(paths.CONTROLLER_EPOCH, self._controller_epoch.version)
         try:
             await self._zookeeper.multi([fence, *operations])
         except MultiError as error:
@@ -135,13 +135,15 @@ class ControllerService:
 
     async def run(self) -> None:
         """Loads, then follows. Returns when deposed; raises DISCONNECTED errors to the caller, who
-        runs it anew when there is a connection and the mandate still holds."""
+        runs it anew when there is a connection and the epoch is still the newest."""
         self._flag("reload")
         try:
             while True:
                 await self._follow()
         except DeposedError:
-            logger.warning("controller epoch %d is over: another was elected", self._mandate.epoch)
+            logger.warning(
+                "controller epoch %d is over: another was elected", self._controller_epoch.epoch
+            )
 
     async def _load(self) -> None:
         started_s = time.monotonic()
@@ -153,7 +155,7 @@ class ControllerService:
         self._last_number = max(entries, default=-1)
         names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)
         epochs = {broker_id: info.epoch for broker_id, info in brokers.items()}
-        state_machine = Controller(self._mandate.epoch, epochs, self._cleanly_stopped)
+        state_machine = Controller(self._controller_epoch.epoch, epochs, self._cleanly_stopped)
         state_machine.offline = await offline_replicas.read(self._zookeeper)
         topics: dict[str, TopicNode] = {}
         loaded: list[LoadedState] = []
@@ -168,8 +170,8 @@ class ControllerService:
         self._due |= {"brokers", "markers", "applied", "log-dirs", "purge", "epochs"}
         self._wake.set()
         logger.info(
-            "controller epoch %d is in office: %d brokers, %d topics, %d partitions, %.0f ms",
-            self._mandate.epoch, len(brokers), len(topics), len(loaded),
+            "controller epoch %d has loaded %d brokers, %d topics, %d partitions in %.0f ms",
+            self._controller_epoch.epoch, len(brokers), len(topics), len(loaded),
             (time.monotonic() - started_s) * 1000,
         )  # fmt: skip
 
@@ -405,7 +407,8 @@ class ControllerService:
     ) -> None:
         entry = ChangeEntry(
             number=self._last_number + 1, previous=self._last_number,
-            controller_epoch=self._mandate.epoch, states=tuple(states), deleted=tuple(deleted),
+            controller_epoch=self._controller_epoch.epoch, states=tuple(states),
+            deleted=tuple(deleted),
         )  # fmt: skip
         marks = [SetData(paths.delete_topic(name), DELETION_BEGUN) for name, _ in deleted]
         await self.fenced([Create(paths.change(entry.number), encode_entry(entry)), *marks])

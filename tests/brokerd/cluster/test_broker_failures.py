@@ -11,7 +11,7 @@ import pytest
 from kazoo.client import KazooClient
 
 from brokerd.cluster.admin.requests import NewTopic
-from brokerd.cluster.controller.controller_election import Mandate
+from brokerd.cluster.controller.controller_election import ControllerEpoch
 from brokerd.cluster.controller.service import ControllerService, DeposedError
 from brokerd.cluster.membership.change_feed import Feed
 from brokerd.cluster.membership.registration import ClusterError
@@ -90,7 +90,7 @@ async def test_another_broker_becomes_controller_and_serves(members: Members) ->
 
 async def test_a_deposed_controller_cannot_write(members: Members) -> None:
     (only,) = await members.start(1)
-    stale = Mandate(epoch=0, version=0)
+    stale = ControllerEpoch(epoch=0, version=0)
     service = ControllerService(only.client._zookeeper, stale, lambda: None)
     with pytest.raises(DeposedError):
         await service.fenced([Create("/brokers/topics/t", b"{}")])

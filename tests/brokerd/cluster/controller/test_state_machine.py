@@ -42,7 +42,7 @@ def _wanted(decided: Iterable[PartitionState | None]) -> list[PartitionState]:
 
 
 def _running(*brokers: int, leaders: tuple[int, ...] = (1, 2)) -> Controller:
-    """A controller in office with the topic `t`, everything written and announced."""
+    """An elected controller with the topic `t`, everything written and announced."""
     core = Controller(1, dict.fromkeys(brokers, 10))
     core.written(_wanted(core.topics_changed({"t": _topic(*leaders)})))
     return core
