@@ -47,7 +47,7 @@ class TopicDeletions:
                 self._topics[name] = Deletion(node.topic_id, brokers)
 
     def to_announce(self) -> list[tuple[str, UUID]]:
-        """Topics whose deletion no broker was told of yet."""
+        """Topics whose deletion was not announced to the brokers yet."""
         return [
             (name, deletion.topic_id)
             for name, deletion in self._topics.items()
