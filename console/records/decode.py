@@ -17,6 +17,7 @@ from console.records.visible_text import visible
 from monitoring.gateway.records import SchemaNote
 from monitoring.records.decoders import encodings
 from monitoring.records.decoders.encodings import AUTO, BASE64, DECODERS, HEX, TEXT
+from monitoring.schema_registry import wire_format
 
 # Encoding → its name on pages.
 ENCODING_NAMES: dict[str, str | Promise] = {
@@ -28,7 +29,7 @@ ENCODING_NAMES: dict[str, str | Promise] = {
 SHOWN_CHARS_MAX = 20_000
 HEX_BYTES_MAX = 512
 PREVIEW_CHARS = 300
-_CONTROLS = re.compile(r"[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _CONTROLS_SHARE_MAX = 0.2  # of the characters of a text; colours of a terminal are fewer
 
 
@@ -54,6 +55,8 @@ class Decoded:
     encoding: str = ""
     failure: str = ""
     schema: SchemaNote | None = None
+    # The id that a serializer with a schema registry may have written in front of binary data.
+    possible_schema_id: int | None = None
 
     @property
     def encoding_name(self) -> str:
@@ -125,7 +128,8 @@ def _of_text(kind: str, shown: str, size_bytes: int, encoding: str = "") -> Deco
 
 def _in_hex(data: bytes) -> Decoded:
     shown = data[:HEX_BYTES_MAX].hex(" ", -2)
-    return Decoded("hex", shown, len(data), len(data) > HEX_BYTES_MAX, shown[:PREVIEW_CHARS])
+    found = Decoded("hex", shown, len(data), len(data) > HEX_BYTES_MAX, shown[:PREVIEW_CHARS])
+    return replace(found, possible_schema_id=wire_format.schema_id(data))
 
 
 def _one_line(text: str) -> str:
@@ -137,6 +141,6 @@ def _as_text(data: bytes) -> str | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    # Binary numbers can be valid UTF-8 as well: these have zero bytes, or mostly controls.
+    # Binary data can be valid UTF-8 as well: they begin with a zero byte, or have many controls.
     controls = len(_CONTROLS.findall(text))
-    return None if "\0" in text or controls > _CONTROLS_SHARE_MAX * len(text) else text
+    return None if text[0] == "\0" or controls > _CONTROLS_SHARE_MAX * len(text) else text

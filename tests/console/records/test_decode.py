@@ -45,6 +45,17 @@ def test_a_binary_number_is_a_number_though_it_is_valid_utf8():
     assert whole_text(b"\x00\x00\x00\x2a") == "42"
 
 
+def test_a_text_with_a_zero_byte_inside_is_shown_as_text():
+    shown = decode(b"orders\x00eu-west-1")
+    assert (shown.kind, shown.text) == ("text", "orders␀eu-west-1")
+
+
+def test_binary_data_that_begin_as_a_schema_registry_writes_name_the_schema():
+    shown = decode(b"\x00\x00\x00\x00\x07\x0corders\x02")
+    assert (shown.kind, shown.possible_schema_id) == ("hex", 7)
+    assert decode(b"\xff\xfe\x01\xff\xfe").possible_schema_id is None
+
+
 def test_what_is_not_recognized_is_shown_in_hex():
     shown = decode(b"\x00\x01\x02")
     assert (shown.kind, shown.text) == ("hex", "0001 02")
