@@ -2,7 +2,8 @@
 
 Every problem is collected, so that a file with five mistakes is reported with five messages and
 nothing starts. Unknown keys only warn, because a server.properties written for Kafka should start.
-A field's Kafka name is its own with dots for underscores.
+A field's Kafka name is its own with dots for underscores. Settings that are the default of a topic
+setting have the default of `log_config.TOPIC_KEYS`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ from brokerd.config.listeners import (
     parse_protocol_map,
     ports_taken,
 )
+from brokerd.config.log_config import TOPIC_KEYS
 from brokerd.config.tls_settings import PREFIX, TlsSettings, is_tls_key, tls_settings
 
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
@@ -45,6 +47,12 @@ def _setting(parser: v.Parser, default: Any = MISSING) -> Any:
     if default is MISSING:
         return field(metadata={"parser": parser})
     return field(default=default, metadata={"parser": parser})
+
+
+def _of_topics(name: str, parser: v.Parser | None = None) -> Any:
+    """The broker setting that is the default of a topic setting: it has the same default."""
+    key = TOPIC_KEYS[name]
+    return _setting(parser or key.value_of, key.value_of(key.default))
 
 
 _positive = v.integer(1)
@@ -76,25 +84,25 @@ class BrokerConfig:
     default_replication_factor: int = _setting(v.integer(1, 32767), 1)
     auto_create_topics_enable: bool = _setting(v.boolean, True)
     delete_topic_enable: bool = _setting(v.boolean, True)
-    min_insync_replicas: int = _setting(_count, 1)
-    unclean_leader_election_enable: bool = _setting(v.boolean, False)
+    min_insync_replicas: int = _of_topics("min.insync.replicas")
+    unclean_leader_election_enable: bool = _of_topics("unclean.leader.election.enable")
     replica_lag_time_max_ms: int = _setting(_positive, 30_000)
     replica_high_watermark_checkpoint_interval_ms: int = _setting(_positive, 5_000)
 
-    message_max_bytes: int = _setting(v.integer(0, v.INT_MAX), 1_048_588)
-    compression_type: str = _setting(
-        v.one_of("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"), "producer"
-    )
-    compression_gzip_level: int = _setting(v.integer_or(-1, 1, 9), -1)
-    compression_lz4_level: int = _setting(v.integer(1, 17), 9)
-    compression_zstd_level: int = _setting(v.integer(-131_072, 22), 3)
-    log_segment_bytes: int = _setting(v.integer(14, v.INT_MAX), 1_073_741_824)
-    log_roll_ms: int = _setting(_positive, 168 * MS_PER_HOUR)
-    log_roll_jitter_ms: int = _setting(_not_negative, 0)
-    log_retention_ms: int = _setting(v.limit, 168 * MS_PER_HOUR)
-    log_retention_bytes: int = _setting(v.limit, -1)
+    message_max_bytes: int = _of_topics("max.message.bytes")
+    compression_type: str = _of_topics("compression.type")
+    compression_gzip_level: int = _of_topics("compression.gzip.level")
+    compression_lz4_level: int = _of_topics("compression.lz4.level")
+    compression_zstd_level: int = _of_topics("compression.zstd.level")
+    log_segment_bytes: int = _of_topics("segment.bytes")
+    log_roll_ms: int = _of_topics("segment.ms")
+    log_roll_jitter_ms: int = _of_topics("segment.jitter.ms")
+    log_retention_ms: int = _of_topics("retention.ms", v.limit)
+    log_retention_bytes: int = _of_topics("retention.bytes", v.limit)
     log_retention_check_interval_ms: int = _setting(_positive, 300_000)
-    log_cleanup_policy: tuple[str, ...] = _setting(v.words_of("delete", "compact"), ("delete",))
+    log_cleanup_policy: tuple[str, ...] = _of_topics(
+        "cleanup.policy", v.words_of("delete", "compact")
+    )
     log_cleaner_enable: bool = _setting(v.boolean, True)
     log_cleaner_threads: int = _setting(v.integer(1, v.INT_MAX), 1)
     log_cleaner_dedupe_buffer_size: int = _setting(v.integer(1024), 134_217_728)
@@ -102,25 +110,23 @@ class BrokerConfig:
     log_cleaner_io_buffer_load_factor: float = _setting(v.ratio, 0.9)
     log_cleaner_io_max_bytes_per_second: float = _setting(v.number_above(0), v.DOUBLE_MAX)
     log_cleaner_backoff_ms: int = _setting(_not_negative, 15_000)
-    log_cleaner_delete_retention_ms: int = _setting(_not_negative, 86_400_000)
-    log_cleaner_min_cleanable_ratio: float = _setting(v.ratio, 0.5)
-    log_cleaner_min_compaction_lag_ms: int = _setting(_not_negative, 0)
-    log_cleaner_max_compaction_lag_ms: int = _setting(_positive, v.LONG_MAX)
-    log_index_interval_bytes: int = _setting(v.integer(0, v.INT_MAX), 4096)
-    log_index_size_max_bytes: int = _setting(v.integer(4, v.INT_MAX), 10_485_760)
-    log_flush_interval_messages: int = _setting(_positive, v.LONG_MAX)
-    log_flush_interval_ms: int = _setting(_positive, v.LONG_MAX)
+    log_cleaner_delete_retention_ms: int = _of_topics("delete.retention.ms")
+    log_cleaner_min_cleanable_ratio: float = _of_topics("min.cleanable.dirty.ratio")
+    log_cleaner_min_compaction_lag_ms: int = _of_topics("min.compaction.lag.ms")
+    log_cleaner_max_compaction_lag_ms: int = _of_topics("max.compaction.lag.ms")
+    log_index_interval_bytes: int = _of_topics("index.interval.bytes")
+    log_index_size_max_bytes: int = _of_topics("segment.index.bytes")
+    log_flush_interval_messages: int = _of_topics("flush.messages")
+    log_flush_interval_ms: int = _of_topics("flush.ms", _positive)
     log_flush_scheduler_interval_ms: int = _setting(_positive, v.LONG_MAX)
     log_flush_offset_checkpoint_interval_ms: int = _setting(_positive, 60_000)
     log_flush_start_offset_checkpoint_interval_ms: int = _setting(_positive, 60_000)
-    log_segment_delete_delay_ms: int = _setting(_not_negative, 60_000)
-    log_preallocate: bool = _setting(v.boolean, False)
-    log_message_timestamp_type: str = _setting(
-        v.one_of("CreateTime", "LogAppendTime"), "CreateTime"
-    )
-    log_message_timestamp_difference_max_ms: int = _setting(_not_negative, v.LONG_MAX)
-    log_message_timestamp_before_max_ms: int = _setting(_not_negative, v.LONG_MAX)
-    log_message_timestamp_after_max_ms: int = _setting(_not_negative, v.LONG_MAX)
+    log_segment_delete_delay_ms: int = _of_topics("file.delete.delay.ms")
+    log_preallocate: bool = _of_topics("preallocate")
+    log_message_timestamp_type: str = _of_topics("message.timestamp.type")
+    log_message_timestamp_difference_max_ms: int = _of_topics("message.timestamp.difference.max.ms")
+    log_message_timestamp_before_max_ms: int = _of_topics("message.timestamp.before.max.ms")
+    log_message_timestamp_after_max_ms: int = _of_topics("message.timestamp.after.max.ms")
     producer_id_expiration_ms: int = _setting(_positive, 86_400_000)
     producer_id_expiration_check_interval_ms: int = _setting(_positive, 600_000)
 

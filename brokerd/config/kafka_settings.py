@@ -1,9 +1,9 @@
 """Every broker setting of Apache Kafka 3.9: its type, and whether it may change at run time.
 
-The settings with an effect are in `broker`. This module says which types DescribeConfigs returns,
-and which settings are refused, accepted, or stored without effect when a broker's settings are
-changed (KIP-226, DynamicBrokerConfig). Kafka keeps unknown names for plug-ins, and returns them as
-secrets.
+The settings with an effect are in `broker_config`. This module says which types DescribeConfigs
+returns, and which settings are refused, accepted, or stored without effect when a broker's settings
+are changed (KIP-226, DynamicBrokerConfig). Kafka keeps unknown names for plug-ins, and returns them
+as secrets.
 """
 
 import re

@@ -41,9 +41,13 @@ class TopicKey(NamedTuple):
     def parse(self, text: str) -> Any:
         """The value of `text`. Raises ValueError that says what would be valid."""
         try:
-            return self._parser(text)(text.strip())
+            return self.value_of(text)
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
+
+    def value_of(self, text: str) -> Any:
+        """As `parse`; the error does not name the setting."""
+        return self._parser(text)(text.strip())
 
     def _parser(self, text: str) -> values.Parser:
         if self.kind == "bool":
@@ -132,35 +136,39 @@ TOPIC_KEYS: Final[dict[str, TopicKey]] = {
 }  # fmt: skip
 
 
+def _default(name: str) -> Any:
+    return TOPIC_KEYS[name].value_of(TOPIC_KEYS[name].default)
+
+
 @dataclass(frozen=True, slots=True)
 class LogConfig:
     """The settings of one log. Times in ms, sizes in bytes; -1 in a retention means no limit."""
 
-    cleanup_policy: tuple[str, ...] = ("delete",)
-    compression_gzip_level: int = -1
-    compression_lz4_level: int = 9
-    compression_type: str = "producer"
-    compression_zstd_level: int = 3
-    delete_retention_ms: int = 86_400_000
-    file_delete_delay_ms: int = 60_000
-    flush_messages: int = INT64_MAX
-    flush_ms: int = INT64_MAX
-    index_interval_bytes: int = 4096
-    max_compaction_lag_ms: int = INT64_MAX
-    max_message_bytes: int = 1_048_588
-    message_timestamp_after_max_ms: int = INT64_MAX
-    message_timestamp_before_max_ms: int = INT64_MAX
-    message_timestamp_type: str = "CreateTime"
-    min_cleanable_dirty_ratio: float = 0.5
-    min_compaction_lag_ms: int = 0
-    min_insync_replicas: int = 1
-    retention_bytes: int = -1
-    retention_ms: int = 604_800_000
-    segment_bytes: int = 1 << 30
-    segment_index_bytes: int = 10 << 20
-    segment_jitter_ms: int = 0
-    segment_ms: int = 604_800_000
-    unclean_leader_election_enable: bool = False
+    cleanup_policy: tuple[str, ...] = _default("cleanup.policy")
+    compression_gzip_level: int = _default("compression.gzip.level")
+    compression_lz4_level: int = _default("compression.lz4.level")
+    compression_type: str = _default("compression.type")
+    compression_zstd_level: int = _default("compression.zstd.level")
+    delete_retention_ms: int = _default("delete.retention.ms")
+    file_delete_delay_ms: int = _default("file.delete.delay.ms")
+    flush_messages: int = _default("flush.messages")
+    flush_ms: int = _default("flush.ms")
+    index_interval_bytes: int = _default("index.interval.bytes")
+    max_compaction_lag_ms: int = _default("max.compaction.lag.ms")
+    max_message_bytes: int = _default("max.message.bytes")
+    message_timestamp_after_max_ms: int = _default("message.timestamp.after.max.ms")
+    message_timestamp_before_max_ms: int = _default("message.timestamp.before.max.ms")
+    message_timestamp_type: str = _default("message.timestamp.type")
+    min_cleanable_dirty_ratio: float = _default("min.cleanable.dirty.ratio")
+    min_compaction_lag_ms: int = _default("min.compaction.lag.ms")
+    min_insync_replicas: int = _default("min.insync.replicas")
+    retention_bytes: int = _default("retention.bytes")
+    retention_ms: int = _default("retention.ms")
+    segment_bytes: int = _default("segment.bytes")
+    segment_index_bytes: int = _default("segment.index.bytes")
+    segment_jitter_ms: int = _default("segment.jitter.ms")
+    segment_ms: int = _default("segment.ms")
+    unclean_leader_election_enable: bool = _default("unclean.leader.election.enable")
 
     is_compacted: bool = field(init=False, repr=False, compare=False)
     is_append_time: bool = field(init=False, repr=False, compare=False)

@@ -18,7 +18,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import Staged
 from brokerd.log.context import LogContext, no_failure, raises_storage_error
 from brokerd.log.indexes.offset_index import CorruptIndexError
-from brokerd.log.indexes.sparse_indexing import account
+from brokerd.log.indexes.sparse_indexing import index_batches
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.disk_jobs import run_now
 from brokerd.log.io.flush import Flushes, FlushJob
@@ -86,7 +86,7 @@ class LocalLog:
         active = self.segments.active
         active.write(staged.buffers, staged.size_bytes)
         active.remember(log_end_offset, active.size_bytes)
-        account(active, staged.rows)
+        index_batches(active, staged.rows)
         self._since_mark_bytes += staged.size_bytes
         if self._since_mark_bytes > MARK_BYTES:
             self._pass_mark(staged.next_offset)

@@ -1,12 +1,14 @@
 """Acknowledgements that a partition owes: for records that are appended and not yet as safe as was
 asked for (acks=all, group records, flush.messages).
 
-Pure of clocks and sockets. Each is answered once, in the order of offsets:
-- NONE as soon as its records are below the mark (the high watermark, say);
-- NOT_LEADER_OR_FOLLOWER when this broker leads the partition no more. A leader that gets a new
-  leader epoch, as it does when a follower leaves, keeps its log, and what waits goes on waiting;
-- REQUEST_TIMED_OUT at its deadline. Where the answer to that is WAITS, it is called again with one
-  of the others: group records are taken over however late they are safe.
+Has no clock and no socket. The callback of each is called once, in the order of offsets:
+- with NONE as soon as its records are below the offset that they wait for (the high watermark,
+  say);
+- with NOT_LEADER_OR_FOLLOWER when this broker leads the partition no more. A leader that gets a
+  new leader epoch, as it does when a follower leaves, keeps its log, and what waits goes on
+  waiting;
+- with REQUEST_TIMED_OUT at its deadline. If the callback returns WAITS, the acknowledgement stays
+  in the queue and its callback is called once more: group records count however late they are safe.
 """
 
 from bisect import bisect_left, insort
@@ -17,17 +19,16 @@ from typing import Final, NamedTuple
 from brokerd.errors import ErrorCode
 
 WAITS: Final = "waits"
-Answer = Callable[[ErrorCode], object]
+Callback = Callable[[ErrorCode], object]
 
 
 class Ack(NamedTuple):
-    """`number` tells those of the same offset or deadline apart: the earlier one is answered
-    first."""
+    """`number` orders those of the same offset or deadline: the earlier one is answered first."""
 
     last_offset: int
     deadline_s: float
     number: int
-    answer: Answer
+    callback: Callback
 
 
 _BY_OFFSET = itemgetter(0, 2)
@@ -56,10 +57,10 @@ class AckQueue:
         """When `expire` has something to do."""
         return self._by_deadline[0].deadline_s if self._by_deadline else None
 
-    def add(self, last_offset: int, deadline_s: float, answer: Answer) -> Ack:
-        """Has `answer` called when the records up to `last_offset` are safe, or will not be."""
+    def add(self, last_offset: int, deadline_s: float, callback: Callback) -> Ack:
+        """Has `callback` called when the records up to `last_offset` are safe, or will not be."""
         self._number += 1
-        ack = Ack(last_offset, deadline_s, self._number, answer)
+        ack = Ack(last_offset, deadline_s, self._number, callback)
         insort(self._by_offset, ack, key=_BY_OFFSET)
         insort(self._by_deadline, ack, key=_BY_DEADLINE)
         return ack
@@ -82,13 +83,13 @@ class AckQueue:
     def _answer_first(self, error: ErrorCode) -> None:
         ack = self._by_offset[0]
         self.remove(ack)
-        ack.answer(error)
+        ack.callback(error)
 
     def expire(self, now_s: float) -> None:
         """Answers those whose deadline has passed."""
         while self._by_deadline and self._by_deadline[0].deadline_s <= now_s:
             ack = self._by_deadline.pop(0)
-            if ack.answer(ErrorCode.REQUEST_TIMED_OUT) is not WAITS:
+            if ack.callback(ErrorCode.REQUEST_TIMED_OUT) is not WAITS:
                 self.remove(ack)
 
 

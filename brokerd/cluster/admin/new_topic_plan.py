@@ -1,4 +1,4 @@
-"""What a topic to be created or grown will look like: every check and default, before anything is
+"""What CreateTopics and CreatePartitions will write: every check and default, before anything is
 written.
 
 Pure: the random start of the placement is passed in. Refusals carry Kafka's codes. This version
@@ -64,7 +64,7 @@ def plan_creation(
     check_topic_name(topic.name)
     check_collision(topic.name, existing)
     if topic.assignment:
-        replicas = _chosen(topic, brokers)
+        replicas = _manual_assignment(topic, brokers)
     check_topic_config(config)
     return TopicPlan(
         name=topic.name, node=TopicNode(topic_id=topic_id, replicas=replicas), config=config
@@ -109,26 +109,26 @@ def _check_not_both(topic: NewTopic) -> None:
         )
 
 
-def _chosen(topic: NewTopic, brokers: Mapping[int, str | None]) -> Assignment:
+def _manual_assignment(topic: NewTopic, brokers: Mapping[int, str | None]) -> Assignment:
     check_partition_count(len(topic.assignment))
     check_assignment(topic.assignment, brokers)
     _check_factor(len(topic.assignment[0]))
     return {index: tuple(replicas) for index, replicas in topic.assignment.items()}
 
 
-def plan_growth(
-    growth: NewPartitions, node: TopicNode, brokers: Mapping[int, str | None]
+def plan_new_partitions(
+    new_partitions: NewPartitions, node: TopicNode, brokers: Mapping[int, str | None]
 ) -> TopicNode:
     """The topic's node with added partitions, placed as if they were there from the start."""
     present = len(node.replicas)
-    added = growth.total - present
+    added = new_partitions.total - present
     if added <= 0:
-        raise KafkaError(ErrorCode.INVALID_PARTITIONS, _too_few(growth, present))
-    check_partition_count(growth.total)
+        raise KafkaError(ErrorCode.INVALID_PARTITIONS, _too_few(new_partitions, present))
+    check_partition_count(new_partitions.total)
     _check_brokers(brokers)
     factor = len(node.replicas[0])
-    if growth.assignment is not None:
-        replicas = _chosen_growth(growth, growth.assignment, node, brokers)
+    if new_partitions.assignment is not None:
+        replicas = _manually_added(new_partitions, new_partitions.assignment, node, brokers)
     else:
         ordered = sorted(brokers)
         first = node.replicas[0][0]
@@ -144,23 +144,23 @@ def plan_growth(
     )
 
 
-def _too_few(growth: NewPartitions, present: int) -> str:
-    if growth.total == present:
+def _too_few(new_partitions: NewPartitions, present: int) -> str:
+    if new_partitions.total == present:
         return f"Topic already has {present} partitions."
     return (
         f"Topic currently has {present} partitions, which is higher than the requested "
-        f"{growth.total}."
+        f"{new_partitions.total}."
     )
 
 
-def _chosen_growth(
-    growth: NewPartitions,
+def _manually_added(
+    new_partitions: NewPartitions,
     assignment: Sequence[tuple[int, ...]],
     node: TopicNode,
     brokers: Mapping[int, str | None],
 ) -> Assignment:
     present = len(node.replicas)
-    added = growth.total - present
+    added = new_partitions.total - present
     if len(assignment) != added:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_ASSIGNMENT,

@@ -20,7 +20,7 @@ from brokerd.cluster.admin.new_topic_plan import (
     TopicPlan,
     automatic_topic,
     plan_creation,
-    plan_growth,
+    plan_new_partitions,
 )
 from brokerd.cluster.admin.outcomes import (
     CONCURRENT_MAX,
@@ -316,20 +316,20 @@ class TopicAdmin:
     # -- grow ----------------------------------------------------------------------------------
 
     async def grow(
-        self, growths: Sequence[NewPartitions], *, timeout_ms: int, validate_only: bool = False
+        self, requests: Sequence[NewPartitions], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, KafkaError | None]:
         """Grows topics; the answer per name (None = done). Only on the controller."""
-        twice = {name for name, n in Counter(g.topic for g in growths).items() if n > 1}
+        twice = {name for name, n in Counter(g.topic for g in requests).items() if n > 1}
 
-        async def one(growth: NewPartitions) -> None:
+        async def one(new_partitions: NewPartitions) -> None:
             service = self._controller()
-            _check_named_once(growth.topic, twice)
-            await self._grow_one(growth, service, validate_only)
+            _check_named_once(new_partitions.topic, twice)
+            await self._grow_one(new_partitions, service, validate_only)
 
-        names = (growth.topic for growth in growths)
-        results = dict(zip(names, await gather_results(one, growths), strict=True))
+        names = (new_partitions.topic for new_partitions in requests)
+        results = dict(zip(names, await gather_results(one, requests), strict=True))
         if not validate_only:
-            sizes = {g.topic: g.total for g in growths if results[g.topic] is None}
+            sizes = {g.topic: g.total for g in requests if results[g.topic] is None}
             for name in await self._not_ready(sizes, timeout_ms / 1000):
                 results[name] = _timed_out(f"Topic '{name}' has grown but is not ready yet.")
             if sizes:
@@ -337,21 +337,21 @@ class TopicAdmin:
         return results
 
     async def _grow_one(
-        self, growth: NewPartitions, service: ControllerService, validate_only: bool
+        self, new_partitions: NewPartitions, service: ControllerService, validate_only: bool
     ) -> None:
-        if growth.topic not in self._image.topics:
-            raise _unknown(growth.topic)
-        node, version = await self._read_topic(growth.topic)
+        if new_partitions.topic not in self._image.topics:
+            raise _unknown(new_partitions.topic)
+        node, version = await self._read_topic(new_partitions.topic)
         brokers = {broker_id: info.rack for broker_id, info in self._image.brokers.items()}
-        grown = plan_growth(growth, node, brokers)
+        grown = plan_new_partitions(new_partitions, node, brokers)
         if validate_only:
             return
         try:
-            write = SetData(paths.topic(growth.topic), encode_topic(grown), version)
+            write = SetData(paths.topic(new_partitions.topic), encode_topic(grown), version)
             await service.fenced([write])
         except MultiError as error:
             if isinstance(error.cause, BadVersionError):
-                message = f"Topic '{growth.topic}' was changed meanwhile, try again."
+                message = f"Topic '{new_partitions.topic}' was changed meanwhile, try again."
                 raise KafkaError(ErrorCode.INVALID_PARTITIONS, message) from None
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
         service.topic_grown()

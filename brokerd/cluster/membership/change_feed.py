@@ -30,7 +30,7 @@ from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
-NOTHING = -1
+NO_ENTRY = -1
 
 
 class Feed:
@@ -54,8 +54,8 @@ class Feed:
         self._image = image
         self.startup_wait = StartupEpochWait()
         self._on_change = on_change
-        self._number = NOTHING
-        self.config_number = NOTHING
+        self._last_applied = NO_ENTRY
+        self.config_number = NO_ENTRY
         self._brokers_watch = partial(on_due, "brokers")
         self._changes_watch = partial(on_due, "changes")
         self._configs_watch = partial(on_due, "configs")
@@ -73,15 +73,15 @@ class Feed:
         found: set[str] = set()
         awaited: set[TopicPartition] = set()
         wanted = [name for name in sorted(names) if name not in marked]
-        async for run in bulk_reads.topics(self._zookeeper, wanted):
-            infos = await self._read_infos(run, awaited)
+        async for part in bulk_reads.topics(self._zookeeper, wanted):
+            infos = await self._read_infos(part, awaited)
             await self._notify(self._image.take_topics(infos))
             found.update(info.name for info in infos)
         self.startup_wait.replace(awaited)
         await self._notify(self._image.remove_topics(await self._deleted_topics(found, marked)))
         await self._stop_marked_for_deletion(marked)
-        self._number = max(entries, default=NOTHING)
-        self.config_number = max(config_entries, default=NOTHING)
+        self._last_applied = max(entries, default=NO_ENTRY)
+        self.config_number = max(config_entries, default=NO_ENTRY)
         await self._acknowledge()
 
     async def _deleted_topics(self, found: set[str], marked: set[str]) -> list[tuple[str, UUID]]:
@@ -98,14 +98,14 @@ class Feed:
         """Reports the partitions of topics whose deletion has begun as deleted. The image never had
         them if this broker was down then; but their logs are still here, and the controller removes
         the topics once this load is acknowledged."""
-        async for run in bulk_reads.topics(self._zookeeper, sorted(marked)):
-            deleted = [(topic.name, index) for topic in run for index in topic.node.replicas]
+        async for part in bulk_reads.topics(self._zookeeper, sorted(marked)):
+            deleted = [(topic.name, index) for topic in part for index in topic.node.replicas]
             await self._notify(ImageDelta(deleted=deleted))
 
     async def _read_infos(
-        self, run: Sequence[ReadTopic], awaited: set[TopicPartition]
+        self, part: Sequence[ReadTopic], awaited: set[TopicPartition]
     ) -> list[TopicInfo]:
-        configs = await bulk_reads.topic_configs(self._zookeeper, [topic.name for topic in run])
+        configs = await bulk_reads.topic_configs(self._zookeeper, [topic.name for topic in part])
         infos = {
             topic.name: TopicInfo(
                 name=topic.name,
@@ -113,10 +113,10 @@ class Feed:
                 config=configs[topic.name],
                 zxid=topic.created_zxid,
             )
-            for topic in run
+            for topic in part
             if topic.node.topic_id is not None
         }
-        for loaded in await bulk_reads.states(self._zookeeper, run):
+        for loaded in await bulk_reads.states(self._zookeeper, part):
             # Only the entry of its creation says that a partition never had a record.
             state = replace(loaded.state, is_new=False)
             infos[state.topic].partitions[state.partition] = state
@@ -145,8 +145,8 @@ class Feed:
         return self._image.replace_brokers(live)
 
     async def read_offline_replicas(self) -> None:
-        """Reads which replicas brokers cannot serve. For those of this broker no new state is
-        awaited: the controller writes none for an offline replica."""
+        """Reads which replicas brokers cannot serve. For those of this broker no new leader
+        epoch is awaited: the controller writes none for an offline replica."""
         found = await offline_replicas.read(self._zookeeper, self._offline_watch)
         self.startup_wait.no_longer_awaited(found.get(self._broker_id, ()))
         await self._notify(self._image.replace_offline(found))
@@ -154,19 +154,19 @@ class Feed:
     async def apply_changes(self) -> None:
         """Applies the entries that are new; loads everything where one is missing."""
         entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
-        new = {number: path for number, path in entries.items() if number > self._number}
-        if max(entries, default=NOTHING) < self._number:
+        new = {number: path for number, path in entries.items() if number > self._last_applied}
+        if max(entries, default=NO_ENTRY) < self._last_applied:
             await self._reload("the feed was begun anew")
             return
         nodes = await self._zookeeper.get_many(list(new.values()))
         for number, node in zip(new, nodes, strict=True):
             entry = _decode(node)
-            if entry is None or entry.number != number or entry.previous != self._number:
-                await self._reload(f"entry {number} does not follow entry {self._number}")
+            if entry is None or entry.number != number or entry.previous != self._last_applied:
+                await self._reload(f"entry {number} does not follow entry {self._last_applied}")
                 return
             assert node is not None
             await self._apply(entry, node[1].czxid)
-            self._number = number
+            self._last_applied = number
         if new:
             await self._acknowledge()
 
@@ -217,7 +217,7 @@ class Feed:
 
     async def _acknowledge(self) -> None:
         path = paths.applied(self._broker_id)
-        data = str(self._number).encode()
+        data = str(self._last_applied).encode()
         try:
             await self._zookeeper.set(path, data)
         except NoNodeError:

@@ -48,12 +48,13 @@ Operation = Create | SetData | Delete | Check
 
 
 def write_states(
-    states: Iterable[PartitionState], with_partitions_node: Iterable[str]
+    states: Iterable[PartitionState], topics_with_partitions_node: Iterable[str]
 ) -> list[Operation]:
-    """Writes each state over the version before its own; a state of version 0 is created, with the
-    nodes above it. `with_partitions_node` are the topics that have their `partitions` node."""
+    """Writes each state if its node has the version before that of the state (zkVersion =
+    `state.version` - 1); a state of version 0 is created, with the nodes above it.
+    `topics_with_partitions_node` are the topics that have their `partitions` node."""
     operations: list[Operation] = []
-    present = set(with_partitions_node)
+    present = set(topics_with_partitions_node)
     for state in states:
         path = paths.partition_state(state.topic, state.partition)
         data = encode_partition_state(state)

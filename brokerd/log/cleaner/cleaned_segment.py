@@ -11,7 +11,7 @@ from typing import Final
 from brokerd.log import names
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.offset_index import OffsetIndex
-from brokerd.log.indexes.sparse_indexing import NewlyIndexed, account
+from brokerd.log.indexes.sparse_indexing import RebuiltIndexes, index_batches
 from brokerd.log.indexes.time_index import TimeIndex
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.files import sync_path
@@ -22,7 +22,7 @@ BUFFERS_MAX: Final = 512
 Buffer = memoryview | bytearray
 
 
-class CleanedSegment(NewlyIndexed):
+class CleanedSegment(RebuiltIndexes):
     """See the module. Raises OSError wherever it writes."""
 
     def __init__(
@@ -49,7 +49,7 @@ class CleanedSegment(NewlyIndexed):
             self._write_out([data for _, data in batches[start : start + BUFFERS_MAX]])
         if not batches:
             return
-        account(
+        index_batches(
             self,
             [(header.last_offset, len(data), header.max_timestamp) for header, data in batches],
         )

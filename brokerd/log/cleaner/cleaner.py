@@ -21,7 +21,7 @@ from brokerd.log.cleaner.log_to_clean import SegmentFiles
 from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
 from brokerd.log.cleaner.record_filter import BatchRules, Rules, filter_batches
 from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
-from brokerd.log.cleaner.worker_messages import GroupDone, Job, RoundDone
+from brokerd.log.cleaner.worker_messages import Job, RoundDone, SegmentGroupDone
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
@@ -29,7 +29,7 @@ from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_head
 SEGMENT_BYTES_MAX: Final = 2**31 - 1
 PAUSE_MIN_S: Final = 0.05
 
-Report = Callable[[GroupDone], bool]
+Report = Callable[[SegmentGroupDone], bool]
 StillWanted = Callable[[], bool]
 
 
@@ -169,7 +169,9 @@ class _Cleaning:
         if not is_changed:
             output.discard()
         elif not self._report(
-            GroupDone(bases=[each.base_offset for each in group], size_bytes=output.size_bytes)
+            SegmentGroupDone(
+                bases=[each.base_offset for each in group], size_bytes=output.size_bytes
+            )
         ):
             output.discard()
             raise GivenUpError

@@ -18,7 +18,7 @@ from brokerd.errors import KafkaError
 from brokerd.log import checkpoints
 from brokerd.log.cleaner import cleanable_offsets, log_to_clean, replace_segments
 from brokerd.log.cleaner.log_to_clean import LogToClean
-from brokerd.log.cleaner.worker_messages import GroupDone, Job, Limits, RoundDone
+from brokerd.log.cleaner.worker_messages import Job, Limits, RoundDone, SegmentGroupDone
 from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
@@ -47,7 +47,7 @@ class CleanerMetrics:
 
 
 class Listener(Protocol):
-    def group_done(self, group: GroupDone) -> bool: ...
+    def group_done(self, group: SegmentGroupDone) -> bool: ...
 
     def round_done(self, done: RoundDone) -> None: ...
 
@@ -325,7 +325,7 @@ class _Round:
         self._job = job
         self._first = job.segments[0][0]
 
-    def group_done(self, group: GroupDone) -> bool:
+    def group_done(self, group: SegmentGroupDone) -> bool:
         log = self._known.log
         if not self._is_wanted(group):
             replace_segments.discard(self._job.directory, group.bases[0], self._job.name)
@@ -339,7 +339,7 @@ class _Round:
             return False
         return True
 
-    def _is_wanted(self, group: GroupDone) -> bool:
+    def _is_wanted(self, group: SegmentGroupDone) -> bool:
         """Whether the segments from which a group was made still exist unchanged."""
         if not self._cleaner.is_unchanged(self._known):
             return False

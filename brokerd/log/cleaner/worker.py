@@ -1,8 +1,9 @@
-"""The worker process: `python -m brokerd.log.cleaner.worker`, started by the broker.
+"""The process that cleans (in Kafka a CleanerThread), started by the broker:
+`python -m brokerd.log.cleaner.worker`.
 
 It reads jobs from standard input and writes their results to standard output (see
-`worker_messages`). It ends when standard input ends, and gives up a job as soon as the broker is no
-longer its parent.
+`worker_messages`). After each group of segments it reads `true` if it shall go on. It ends when
+standard input ends, and gives up a job as soon as the broker is no longer its parent.
 """
 
 import os
@@ -15,10 +16,10 @@ _NICENESS = 10  # behind the broker where both want the same core
 
 
 def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
-    # Loading these takes 0.3 s of a core, which is to be behind the broker, too: see main.
+    # Imported here because it takes 0.3 s of a core: main has lowered the priority before.
     from brokerd.log.cleaner.cleaner import clean
     from brokerd.log.cleaner.offset_map import SEED_BYTES
-    from brokerd.log.cleaner.worker_messages import GroupDone, decode_job
+    from brokerd.log.cleaner.worker_messages import SegmentGroupDone, decode_job
 
     parent = os.getppid()
 
@@ -26,7 +27,7 @@ def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
         answers.write(line)
         answers.flush()
 
-    def report(group: GroupDone) -> bool:
+    def report(group: SegmentGroupDone) -> bool:
         send(group.encode())
         return jobs.readline().strip() == b"true"
 

@@ -1,7 +1,7 @@
 """Messages between the broker and a compaction worker: one JSON object a line.
 
-broker → worker   a Job; then, for each GroupDone, true (swapped, go on) or false (give up)
-worker → broker   any number of GroupDone, then one RoundDone
+broker → worker   a Job; then, for each SegmentGroupDone, true (swapped, go on) or false (give up)
+worker → broker   any number of SegmentGroupDone, then one RoundDone
 """
 
 import json
@@ -53,7 +53,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupDone:
+class SegmentGroupDone:
     """These segments are written into one, whose complete `.cleaned` files lie beside them."""
 
     bases: list[int]
@@ -80,7 +80,7 @@ class RoundDone:
         return _line({"kind": "round", **asdict(self)})
 
 
-_MESSAGES: Final = {"group": GroupDone, "round": RoundDone}
+_MESSAGES: Final = {"group": SegmentGroupDone, "round": RoundDone}
 
 
 def decode_job(line: bytes) -> Job:
@@ -90,11 +90,11 @@ def decode_job(line: bytes) -> Job:
     return Job(**fields)
 
 
-def decode_message(line: bytes) -> GroupDone | RoundDone:
+def decode_message(line: bytes) -> SegmentGroupDone | RoundDone:
     """A worker's message. Raises ValueError for anything else."""
     try:
         fields = json.loads(line)
-        made: type[GroupDone | RoundDone] = _MESSAGES[fields.pop("kind")]
+        made: type[SegmentGroupDone | RoundDone] = _MESSAGES[fields.pop("kind")]
         return made(**fields)
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"{line[:SHOWN_MAX]!r} is no message of a worker") from error

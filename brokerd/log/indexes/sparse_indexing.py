@@ -15,7 +15,7 @@ Row = tuple[int, int, int]
 """Of a batch: last offset, size in bytes, max timestamp."""
 
 
-def account(data: "Segment | NewlyIndexed", rows: Sequence[Row]) -> None:
+def index_batches(data: "Segment | RebuiltIndexes", rows: Sequence[Row]) -> None:
     """Take in the batches that follow those before. One gets an index entry when more than so many
     bytes lie between it and the last one that has one (LogSegment.append); the first one gets none:
     a look-up that finds no entry starts there."""
@@ -37,8 +37,8 @@ def account(data: "Segment | NewlyIndexed", rows: Sequence[Row]) -> None:
     data.size_bytes = position
 
 
-class NewlyIndexed:
-    """Both indexes are there from the first batch on, empty at first."""
+class RebuiltIndexes:
+    """The indexes of a segment while they are built again from its batches, empty at first."""
 
     __slots__ = (
         "bytes_since_index", "first_timestamp_ms", "index", "index_interval_bytes",

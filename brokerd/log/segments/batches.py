@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import names
 from brokerd.log.indexes.offset_index import IN_MEMORY, OffsetIndex
-from brokerd.log.indexes.sparse_indexing import NewlyIndexed, Row, account
+from brokerd.log.indexes.sparse_indexing import RebuiltIndexes, Row, index_batches
 from brokerd.log.indexes.time_index import TimeIndex
 from brokerd.log.io.scan import header_at
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
@@ -52,16 +52,16 @@ def refuse_blank(segment: "Segment", position: int) -> None:
         )
 
 
-def build_indexes(segment: "Segment", batches: Iterable[PositionedBatch]) -> NewlyIndexed:
+def build_indexes(segment: "Segment", batches: Iterable[PositionedBatch]) -> RebuiltIndexes:
     """The indexes of the batches from the segment's beginning on."""
     base_offset = segment.base_offset
     index = OffsetIndex(segment.path(names.INDEX), base_offset, IN_MEMORY)
     time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset, IN_MEMORY)
-    built = NewlyIndexed(base_offset, index, time_index, segment.index_interval_bytes)
+    built = RebuiltIndexes(base_offset, index, time_index, segment.index_interval_bytes)
     rows: Iterator[Row] = (
         (header.last_offset, header.size_bytes, header.max_timestamp) for _, header in batches
     )
     while some := list(islice(rows, ROWS_MAX)):
-        account(built, some)
+        index_batches(built, some)
     time_index.append(built.largest_timestamp_ms, built.largest_timestamp_offset)
     return built

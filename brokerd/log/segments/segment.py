@@ -22,7 +22,7 @@ from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import names
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.offset_index import CorruptIndexError, OffsetIndex
-from brokerd.log.indexes.sparse_indexing import NewlyIndexed
+from brokerd.log.indexes.sparse_indexing import RebuiltIndexes
 from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.indexes.txn_index import AbortedTxn
 from brokerd.log.io.files import make_empty
@@ -256,7 +256,7 @@ class Segment:
         txn_index.write(self.path(names.TXN_INDEX), entries, start)
         self._aborted = entries
 
-    def take_over(self, built: NewlyIndexed) -> None:
+    def take_over(self, built: RebuiltIndexes) -> None:
         """Have these indexes, and their files. `size_bytes` stays: what is behind is there yet.
         Raises OSError, with the indexes in memory."""
         self._index, self._time_index = built.index, built.time_index

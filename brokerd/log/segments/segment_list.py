@@ -17,7 +17,7 @@ from brokerd.log.segments.segment import Segment
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
-    from brokerd.log.segments.timestamp_search import Found, TimestampSearch
+    from brokerd.log.segments.offset_for_timestamp import Found, TimestampSearch
 
 
 class SegmentList:
@@ -31,7 +31,7 @@ class SegmentList:
         self._bases = [segment.base_offset for segment in segments]
         self._skips: dict[int, int] = {}  # from one to the next that may have aborted transactions
         self.active = segments[-1]
-        self.walked: dict[TimestampSearch, Found | None] = {}  # see `timestamp_search`
+        self.walked: dict[TimestampSearch, Found | None] = {}  # see `offset_for_timestamp`
 
     def __iter__(self) -> Iterator[Segment]:
         return iter(self._segments)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from brokerd.server.fetch.session_cache import FetchSessionCache
     from brokerd.server.live_settings import LiveSettings
     from brokerd.server.network.socket_server import SocketServer
-    from brokerd.server.requests.delayed_operations import Purgatory
+    from brokerd.server.requests.purgatory import Purgatory
 
 MS_PER_S = 1000
 RUNNING, STARTING = 3, 1

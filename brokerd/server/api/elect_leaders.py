@@ -1,8 +1,8 @@
 """ElectLeaders: preferred-leader and unclean elections by request; none can change a leader yet.
 
 The controller already elects a leader wherever that is possible, and to move a leader to the
-preferred replica needs replication, which comes later. So the answers are Kafka's for partitions
-without a need or a candidate for an election, and PREFERRED_LEADER_NOT_AVAILABLE where Kafka could
+preferred replica needs replication, which comes later. So the answers are ELECTION_NOT_NEEDED
+and ELIGIBLE_LEADERS_NOT_AVAILABLE as in Kafka, and PREFERRED_LEADER_NOT_AVAILABLE where Kafka could
 move the leader. For the same reason no timer rebalances leaders (auto.leader.rebalance.enable).
 """
 
@@ -34,6 +34,7 @@ class ElectLeadersHandler:
         """One answer per requested partition; if all are requested, only those where an election
         was needed."""
         self.cluster.require_controller()
+        # Version 0 has no election type.
         election = getattr(request, "election_type", PREFERRED)
         if election not in (PREFERRED, UNCLEAN):
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"There is no election type {election}.")

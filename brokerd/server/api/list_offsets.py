@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import inspection
-from brokerd.log.segments import timestamp_search
+from brokerd.log.segments import offset_for_timestamp
 from brokerd.protocol import list_offsets_v0
 from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.server.api.partition_answers import answer_partitions
@@ -174,9 +174,9 @@ def _offset_at(
     if timestamp_ms == LATEST:
         return end, -1, partition.leader_epoch
     if timestamp_ms == MAX_TIMESTAMP:
-        found = timestamp_search.largest(log, may_block=may_block)
+        found = offset_for_timestamp.largest(log, may_block=may_block)
     else:
-        found = timestamp_search.first_at_or_after(log, timestamp_ms, may_block=may_block)
+        found = offset_for_timestamp.first_at_or_after(log, timestamp_ms, may_block=may_block)
     if found is None or found[0] >= end:
         return -1, -1, -1
     return found

@@ -97,12 +97,12 @@ class TopicHandlers:
 
     async def create_partitions(self, context: RequestContext, request: Any) -> Fields:
         """Adds partitions up to a total count, with or without an assignment of their replicas."""
-        growths: list[NewPartitions] = []
+        requests: list[NewPartitions] = []
         rows: list[Fields] = []
 
         def note(topic: Any) -> None:
             assignment = _assignment(topic.assignments)
-            growths.append(
+            requests.append(
                 NewPartitions(topic=topic.name, total=topic.count, assignment=assignment)
             )
 
@@ -112,7 +112,7 @@ class TopicHandlers:
 
         await in_turns(request.topics, note)
         results = await self.cluster.topics.grow(
-            growths, timeout_ms=_ms(request.timeout), validate_only=request.validate_only
+            requests, timeout_ms=_ms(request.timeout), validate_only=request.validate_only
         )
         await in_turns(results.items(), answer)
         return {"results": rows}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import brokerd
-from brokerd.log.cleaner.worker_messages import GroupDone, decode_message, encode_answer
+from brokerd.log.cleaner.worker_messages import SegmentGroupDone, decode_message, encode_answer
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -148,7 +148,7 @@ async def _converse(process: Process, job: Job, listener: Listener) -> bool:
     await process.stdin.drain()
     while line := await process.stdout.readline():
         message = decode_message(line)
-        if not isinstance(message, GroupDone):
+        if not isinstance(message, SegmentGroupDone):
             listener.round_done(message)
             return True
         process.stdin.write(encode_answer(listener.group_done(message)))

@@ -47,7 +47,7 @@ class _Encoded(NamedTuple):
     records: list[Record]
 
 
-class _Place(NamedTuple):
+class _BatchPosition(NamedTuple):
     """Where a write is in the batches of one append."""
 
     write_id: int
@@ -139,7 +139,7 @@ class GroupWrites:
             encoded.append(_Encoded(write.write_id, records))
         return encoded
 
-    def _appended_at(self, place: _Place, results: list[AppendResult]) -> None:
+    def _appended_at(self, place: _BatchPosition, results: list[AppendResult]) -> None:
         own = results[place.first_batch : place.last_batch + 1]
         errors = [result.error for result in own if result.error]
         if errors:
@@ -179,10 +179,10 @@ def _code_of(error: Exception) -> ErrorCode:
     return ErrorCode.UNKNOWN_SERVER_ERROR
 
 
-def _pack(writes: list[_Encoded]) -> tuple[list[bytearray], list[_Place]]:
+def _pack(writes: list[_Encoded]) -> tuple[list[bytearray], list[_BatchPosition]]:
     """The records of all writes in as few batches as their size allows, and where each write is."""
     batches: list[list[Record]] = [[]]
-    places: list[_Place] = []
+    places: list[_BatchPosition] = []
     size_bytes = 0
     for write in writes:
         first_batch = -1
@@ -195,5 +195,7 @@ def _pack(writes: list[_Encoded]) -> tuple[list[bytearray], list[_Place]]:
             batches[-1].append(record)
             if first_batch < 0:
                 first_batch = len(batches) - 1
-        places.append(_Place(write.write_id, first_batch, len(batches) - 1, len(batches[-1]) - 1))
+        places.append(
+            _BatchPosition(write.write_id, first_batch, len(batches) - 1, len(batches[-1]) - 1)
+        )
     return [encode_batch(records) for records in batches], places

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from brokerd.errors import KafkaError
 from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_fetch
 from brokerd.protocol.framing import RequestHeader
-from brokerd.server.fetch.delayed_fetch import PARTITION_BYTES, ServedFetch, refusal
 from brokerd.server.fetch.repeated_fetches import memo_of
+from brokerd.server.fetch.serve_fetch import PARTITION_BYTES, ServedFetch, refusal
 from brokerd.turns import finish_steps
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from brokerd.server.fetch.session_cache import FetchContext, FetchSessionCache
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot
-    from brokerd.server.requests.delayed_operations import Purgatory
     from brokerd.server.requests.led_partitions import LedPartitions
+    from brokerd.server.requests.purgatory import Purgatory
     from brokerd.server.requests.request_times import Since
 
 

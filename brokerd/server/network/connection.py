@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from brokerd.server.fetch.repeated_fetches import FetchMemo
     from brokerd.server.network.socket_server import SocketServer
     from brokerd.server.network.tls_socket import TlsSocket
-    from brokerd.server.requests.delayed_operations import Delayed
+    from brokerd.server.requests.purgatory import Delayed
     from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)

@@ -72,7 +72,7 @@ class LoopTick:
         of the tick."""
         if self.has_others:
             self._add(connection)
-            # It has no Produces that wait: those call `wait`.
+            # A connection with Produces that wait comes through `wait`, never here.
             self._answered = len(self._connections)
             return
         if self._connections:

@@ -1,4 +1,7 @@
-"""The listening sockets of a broker: opened, moved and closed while it runs, paused and resumed."""
+"""The listening sockets of a broker: opened, moved and closed while it runs, paused and resumed.
+
+Its TLS contexts are loaded again with each change (`listener_tls`).
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from brokerd.config.permitted_listener_changes import IN_THE_FILE, reaches_further
-from brokerd.security.ssl_contexts import TlsError, server_context
+from brokerd.security.ssl_contexts import server_context
+from brokerd.server.network import listener_tls
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from brokerd.config.broker_config import BrokerConfig
     from brokerd.config.listeners import Listener
@@ -70,7 +74,7 @@ class Listeners:
         anew, since the files may have changed. A listener with another address is moved. One whose
         store cannot be opened any more stays open as before. Raises TlsError and BindError; then
         nothing has changed. One call at a time."""
-        contexts = await asyncio.to_thread(self._contexts, config.tls)
+        contexts = await asyncio.to_thread(listener_tls.load, config.tls, self.contexts)
         await self._look_up(config)
         added, going = self._difference(config)
         self._check_reach(added, config)
@@ -104,19 +108,6 @@ class Listeners:
         """Checks that the stores of a listener can be opened. Raises TlsError."""
         async with self._checks:
             await asyncio.to_thread(server_context, settings)
-
-    def _contexts(self, tls: Mapping[str, TlsSettings]) -> dict[str, ssl.SSLContext]:
-        made = {}
-        for name, settings in tls.items():
-            try:
-                made[name] = server_context(settings)
-            except TlsError as error:
-                if name not in self.contexts:
-                    error.listener = name
-                    raise
-                made[name] = self.contexts[name]
-                logger.error("%s keeps the key and the trust store that it has: %s", name, error)
-        return made
 
     def _check_reach(self, added: Iterable[Listener], config: BrokerConfig) -> None:
         file = self._file

@@ -1,8 +1,8 @@
 """Decides whether a producer's batch may be appended, and what must be done to it before.
 
-Header and CRC are always checked. The records are checked on a compacted topic (each needs a key);
-if the topic limits timestamps or stores with another codec; if the header is odd
-(`has_odd_header`); and always with `brokerd.validate.records=all`. A small batch is checked at
+`batch_validator` always checks the header and the CRC. The records are checked on a compacted topic
+(each needs a key); if the topic limits timestamps or stores with another codec; if the header is
+odd (`has_odd_header`); and always with `brokerd.validate.records=all`. A small batch is checked at
 once; all else is `Work` for a thread (`append_queues`).
 """
 
@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
-from brokerd.protocol.batch_header_checks import check_batch, has_odd_header
 from brokerd.protocol.batch_rewrite import Work, perform
+from brokerd.protocol.batch_validator import check_batch, has_odd_header
 from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.record_walk import Rules
 from brokerd.protocol.records import BatchHeader

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.server.network.connection import Connection
     from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
-    from brokerd.server.requests.delayed_operations import Purgatory
     from brokerd.server.requests.led_partitions import LedPartitions
+    from brokerd.server.requests.purgatory import Purgatory
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.produce.append_queues import AppendFuture
 from brokerd.server.produce.produce_state import ACKS_ALL, PartitionResult, ProduceState
 from brokerd.server.requests.ack_timers import REPLICATED, SYNCED
-from brokerd.server.requests.delayed_operations import close_unanswered
+from brokerd.server.requests.purgatory import close_unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

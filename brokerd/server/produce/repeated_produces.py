@@ -9,7 +9,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.batch_header_checks import is_plain
+from brokerd.protocol.batch_validator import is_plain
 from brokerd.protocol.produce import ProduceRequest, ResponseTemplate
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, is_flexible
 from brokerd.server.produce.batch_admission import codec_max
@@ -27,7 +27,7 @@ MEMOS_MAX = 10_000
 besides, each connection has one."""
 SWEEP_MIN = 64
 """Fewer are not looked through for those that are void."""
-_LEGACY_SIZE = Struct(">i")
+_RECORDS_SIZE = Struct(">i")
 _PREFIX_AT, _VERSION_AT = 12, 6
 _NAME_AT, _FLEXIBLE_NAME_AT = 20, 17
 """Of the length of the topic's name, behind the version, if the client id is empty."""
@@ -37,7 +37,7 @@ _CLIENT_AND_VERSION = Struct(">h4xh")
 _unpack_client = _CLIENT_AND_VERSION.unpack_from
 _unpack_name_size = Struct(">h").unpack_from
 _unpack_head = Struct(">ihhi").unpack_from
-_unpack_size = _LEGACY_SIZE.unpack_from
+_unpack_size = _RECORDS_SIZE.unpack_from
 _FLEXIBLE_TAIL = b"\x00\x00\x00"
 
 
@@ -96,19 +96,19 @@ class ProduceMemo:
         end: int,
         batches: list[memoryview],
     ) -> tuple[int, list[int]]:
-        """Adds the batches of complete frames that begin like this memo and whose batch is plain.
+        """Adds the batches of complete frames that begin like this memo and whose batch `is_plain`.
         Returns the position after the last one, and their correlation ids. Checked are size, API,
         version and prefix, then where the records are, then the batch's header and CRC."""
         prefix, version, flexible = self.prefix, self.version, self.flexible
-        records_at, head_bytes = self.records_at, self.records_at + _LEGACY_SIZE.size
+        records_at, head_bytes = self.records_at, self.records_at + _RECORDS_SIZE.size
         max_message_bytes, codec_max = self.max_message_bytes, self.codec_max
         ids: list[int] = []
         while end - position >= head_bytes:
-            size, api_key, found, correlation_id = _unpack_head(buffer, position)
+            size, api_key, api_version, correlation_id = _unpack_head(buffer, position)
             frame_end = position + 4 + size
             if (
-                api_key
-                or found != version
+                api_key != ApiKey.PRODUCE
+                or api_version != version
                 or frame_end > end
                 or not buffer.startswith(prefix, position + 12, frame_end)
             ):

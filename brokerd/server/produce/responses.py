@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from brokerd.replication.partition import Partition
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.output import Slot
-    from brokerd.server.requests.delayed_operations import Purgatory
     from brokerd.server.requests.led_partitions import LedPartitions
+    from brokerd.server.requests.purgatory import Purgatory
     from brokerd.server.requests.request_times import Since
 
 _WITH_LOG_START = frozenset(

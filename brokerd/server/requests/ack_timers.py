@@ -1,6 +1,6 @@
-"""The acknowledgement queues of partitions (`replication/acks`) on the event loop: each listens to
-its partition and has a timer, for as long as something waits in it. A record that is safe at once
-never gets here."""
+"""The acknowledgement queues of partitions (`replication/ack_queue`) on the event loop: each
+listens to its partition and has a timer, for as long as something waits in it. A record that is
+safe at once never gets here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from brokerd.replication.ack_queue import AckQueue
 
 if TYPE_CHECKING:
-    from brokerd.replication.ack_queue import Ack, Answer
+    from brokerd.replication.ack_queue import Ack, Callback
     from brokerd.replication.partition import Partition
 
 Mark = Callable[["Partition"], int]
@@ -29,7 +29,12 @@ class AckQueues:
         self._queues: dict[tuple[Partition, Mark], _ListeningQueue] = {}
 
     def add(
-        self, partition: Partition, mark: Mark, last_offset: int, timeout_s: float, answer: Answer
+        self,
+        partition: Partition,
+        mark: Mark,
+        last_offset: int,
+        timeout_s: float,
+        callback: Callback,
     ) -> Callable[[], None]:
         """See `AckQueue.add`. Returns what takes it out of the queue again."""
         key = partition, mark
@@ -37,7 +42,7 @@ class AckQueues:
         if queue is None:
             queue = _ListeningQueue(partition, mark, partial(self._queues.pop, key))
             self._queues[key] = queue
-        return queue.enter(last_offset, timeout_s, answer)
+        return queue.enter(last_offset, timeout_s, callback)
 
 
 class _ListeningQueue(AckQueue):
@@ -61,8 +66,8 @@ class _ListeningQueue(AckQueue):
             self.resign()
         self._settle()
 
-    def enter(self, last_offset: int, timeout_s: float, answer: Answer) -> Callable[[], None]:
-        ack = self.add(last_offset, self._loop.time() + timeout_s, answer)
+    def enter(self, last_offset: int, timeout_s: float, callback: Callback) -> Callable[[], None]:
+        ack = self.add(last_offset, self._loop.time() + timeout_s, callback)
         self(self._partition)  # it may have moved since the records were appended
         return partial(self._leave, ack)
 

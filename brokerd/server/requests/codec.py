@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-_UNKNOWN_TO_KIO = (ApiKey.LIST_OFFSETS, 0)
-"""API and version of the one request that has a codec of its own."""
+_NOT_IN_KIO = (ApiKey.LIST_OFFSETS, 0)
+"""API and version of the one request that kio, the library of Kafka's schemas, does not have."""
 
 
 def decode_request(api_key: int, version: int, body: memoryview | bytes) -> Any:
     """The request in a frame without its header. Raises KafkaError if it does not parse."""
-    if (api_key, version) == _UNKNOWN_TO_KIO:
+    if (api_key, version) == _NOT_IN_KIO:
         return list_offsets_v0.decode_request(memoryview(body))
     return messages.decode_request(api_key, version, body)
 
@@ -43,7 +43,7 @@ def reply_frame(context: RequestContext, reply: Reply) -> bytes:
     key, version = context.api_key, context.api_version
     if isinstance(reply, bytes):
         body = reply
-    elif (key, version) == _UNKNOWN_TO_KIO:
+    elif (key, version) == _NOT_IN_KIO:
         body = list_offsets_v0.encode_response(reply["topics"])
     else:
         body = messages.encode_response(key, version, reply)

@@ -6,7 +6,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log import retention
 from brokerd.log.context import LogContext
 from brokerd.log.io.open_files import OpenFiles
-from brokerd.log.segments import timestamp_search
+from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen, segments_of
 
@@ -81,7 +81,11 @@ def test_the_youngest_record_counts_also_where_the_file_was_closed_for_room(tmp_
     other.read(0, 1, up_to=1, min_one_batch=True)
     rolled.roll(NOW_MS)
     for each in (reopen(log), reopen(rolled)):
-        assert timestamp_search.first_at_or_after(each, NOW_MS + DAY_MS) == (3, NOW_MS + DAY_MS, 0)
+        assert offset_for_timestamp.first_at_or_after(each, NOW_MS + DAY_MS) == (
+            3,
+            NOW_MS + DAY_MS,
+            0,
+        )
         assert retention.apply(each, NOW_MS + 4 * DAY_MS - 1, 4) == []
         assert retention.apply(each, NOW_MS + 4 * DAY_MS + 1, 4) == [0]
 

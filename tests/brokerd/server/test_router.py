@@ -23,7 +23,7 @@ from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce import responses
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.produce.batcher import ProduceBatcher
-from brokerd.server.requests.delayed_operations import Purgatory
+from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router
 from tests.brokerd.replication.support import replica, state

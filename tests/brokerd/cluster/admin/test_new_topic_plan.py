@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from brokerd.cluster.admin.new_topic_plan import automatic_topic, plan_creation, plan_growth
+from brokerd.cluster.admin.new_topic_plan import automatic_topic, plan_creation, plan_new_partitions
 from brokerd.cluster.admin.requests import NewPartitions, NewTopic
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import collision_keys
@@ -80,14 +80,18 @@ NODE = TopicNode(topic_id=ID, replicas={0: (2,), 1: (3,), 2: (1,)})
 
 
 def test_a_grown_topic_goes_on_where_its_first_partition_began() -> None:
-    grown = plan_growth(NewPartitions(topic="t", total=6), NODE, BROKERS)
+    grown = plan_new_partitions(NewPartitions(topic="t", total=6), NODE, BROKERS)
     assert grown.replicas == {**NODE.replicas, 3: (2,), 4: (3,), 5: (1,)}
     assert grown.topic_id == ID
 
 
 def test_added_partitions_take_the_replicas_that_are_given() -> None:
     growth = NewPartitions(topic="t", total=5, assignment=((3,), (3,)))
-    assert plan_growth(growth, NODE, BROKERS).replicas == {**NODE.replicas, 3: (3,), 4: (3,)}
+    assert plan_new_partitions(growth, NODE, BROKERS).replicas == {
+        **NODE.replicas,
+        3: (3,),
+        4: (3,),
+    }
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,9 @@ def test_added_partitions_take_the_replicas_that_are_given() -> None:
 )
 def test_what_cannot_grow_is_refused(total, assignment, code: ErrorCode) -> None:
     with pytest.raises(KafkaError) as refused:
-        plan_growth(NewPartitions(topic="t", total=total, assignment=assignment), NODE, BROKERS)
+        plan_new_partitions(
+            NewPartitions(topic="t", total=total, assignment=assignment), NODE, BROKERS
+        )
     assert refused.value.code is code
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from brokerd.log import checkpoints, retention
 from brokerd.log.cleaner.worker_messages import Limits
-from brokerd.log.segments import timestamp_search
+from brokerd.log.segments import offset_for_timestamp
 from brokerd.protocol.records import read_header, write_crc
 from tests.brokerd.log.cleaner.support import (
     COMPACTED,
@@ -110,7 +110,7 @@ def test_small_segments_are_joined_and_their_indexes_find_every_offset(tmp_path:
         assert found.base_offset <= offset <= found.last_offset
     gone = next(offset for offset in range(600) if offset not in offsets)
     assert next(headers(log.log, gone)).base_offset > gone
-    assert timestamp_search.first_at_or_after(log.log, NOW_MS) is not None
+    assert offset_for_timestamp.first_at_or_after(log.log, NOW_MS) is not None
 
 
 def test_a_map_too_small_for_all_keys_takes_several_rounds(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from brokerd.log.cleaner.log_cleaner_manager import (
     Listener,
     LogCleanerManager,
 )
-from brokerd.log.cleaner.worker_messages import GroupDone, Job
+from brokerd.log.cleaner.worker_messages import Job, SegmentGroupDone
 from brokerd.log.segments.segment import Segment
 from tests.brokerd.log.cleaner.support import (
     COMMIT,
@@ -317,7 +317,7 @@ def test_files_that_are_not_whole_take_no_segments_place(
     before = log.content()
     job, round_ = workers.waiting.pop()
 
-    def report(group: GroupDone) -> bool:
+    def report(group: SegmentGroupDone) -> bool:
         damage(next(Path(job.directory).glob("*.log.*cleaned")))
         return round_.group_done(group)
 
@@ -333,7 +333,7 @@ def test_a_job_that_nobody_wants_removes_no_other_jobs_files(tmp_path: Path) -> 
     (job, _) = workers.waiting[0]
     late = replace(job, name="late")
 
-    def end_late_one(group: GroupDone) -> bool:
+    def end_late_one(group: SegmentGroupDone) -> bool:
         clean(late, lambda _: False, seed=SEED)
         return workers.waiting[0][1].group_done(group)
 

@@ -12,9 +12,9 @@ import pytest
 from brokerd.log.cleaner.cleanable_offsets import closed_segments, end_of
 from brokerd.log.cleaner.cleaner import Throttle
 from brokerd.log.cleaner.worker_messages import (
-    GroupDone,
     Job,
     RoundDone,
+    SegmentGroupDone,
     decode_message,
     encode_answer,
 )
@@ -62,7 +62,7 @@ def converse(worker: "subprocess.Popen[bytes]", job: Job, answer: bool) -> list[
     while True:
         message = decode_message(worker.stdout.readline())
         said.append(message)
-        if not isinstance(message, GroupDone):
+        if not isinstance(message, SegmentGroupDone):
             return said
         worker.stdin.write(encode_answer(answer))
         worker.stdin.flush()

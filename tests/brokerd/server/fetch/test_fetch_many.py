@@ -16,14 +16,14 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.fetch.delayed_fetch import AT_ONCE_MAX
 from brokerd.server.fetch.fetch_handler import FetchHandler
+from brokerd.server.fetch.serve_fetch import AT_ONCE_MAX
 from brokerd.server.fetch.session_cache import FetchSessionCache
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.requests.context import Handler
-from brokerd.server.requests.delayed_operations import Purgatory
+from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import LARGE_BYTES, Router
 from tests.brokerd.log.support import NOW_MS, batch, open_log

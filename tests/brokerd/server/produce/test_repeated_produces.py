@@ -23,7 +23,7 @@ from brokerd.server.produce.repeated_produces import (
     SWEEP_MIN,
     ProduceMemos,
 )
-from brokerd.server.requests.delayed_operations import Purgatory
+from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.replication.support import replica, state
 from tests.brokerd.server.led import led

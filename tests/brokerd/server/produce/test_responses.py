@@ -20,7 +20,7 @@ from brokerd.server.network.output import HELD_BYTES_MAX, OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.produce.batcher import ProduceBatcher
-from brokerd.server.requests.delayed_operations import Purgatory
+from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state

@@ -1,4 +1,4 @@
-"""One Fetch, from its request to its answer: at once, or after a wait.
+"""Serves one Fetch, from its request to its answer: at once, or after a wait in the purgatory.
 
 It waits for threads that bring records from the disk into memory, for min_bytes or until
 max_wait_ms is over. One with many partitions is read and encoded in several iterations of the event

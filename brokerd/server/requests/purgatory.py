@@ -50,7 +50,7 @@ class Delayed(Protocol):
         """Ends the wait without an answer."""
 
 
-class DelayedOperation:
+class DelayedFetch:
     """A Fetch that waits: a listener of its partitions, or of its session."""
 
     __slots__ = (
@@ -134,7 +134,7 @@ class Purgatory:
         self.expired = 0
         self._touched: OrderedDict[Delayed, set[Partition]] = OrderedDict()
         self._looks = False
-        self._fetches: dict[Delayed, DelayedOperation] = {}
+        self._fetches: dict[Delayed, DelayedFetch] = {}
         self._partitions = 0
 
     @property
@@ -154,7 +154,7 @@ class Purgatory:
         which answers it or delays it anew. `check` gets the partitions that moved since its last
         call."""
         waits_on = partitions if isinstance(partitions, dict) else dict.fromkeys(partitions)
-        operation = DelayedOperation(self, connection, waits_on, check, resume)
+        operation = DelayedFetch(self, connection, waits_on, check, resume)
         self.enter(connection, operation)
         self._partitions += len(waits_on)
         self._fetches[operation] = operation

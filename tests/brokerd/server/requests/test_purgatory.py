@@ -9,15 +9,15 @@ import pytest
 
 from brokerd.metrics import BrokerMetrics
 from brokerd.replication.partition import Partition
-from brokerd.server.requests import delayed_operations
-from brokerd.server.requests.delayed_operations import DelayedOperation, Purgatory
+from brokerd.server.requests import purgatory as purgatory_module
+from brokerd.server.requests.purgatory import DelayedFetch, Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 
 
 @pytest.fixture(autouse=True)
 def _long_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine two looks take longer than a turn."""
-    monkeypatch.setattr(delayed_operations, "TURN_S", 3600)
+    monkeypatch.setattr(purgatory_module, "TURN_S", 3600)
 
 
 def empty_purgatory() -> Purgatory:
@@ -39,7 +39,7 @@ class Client:
     """Stands for a connection: it has delayed operations."""
 
     def __init__(self) -> None:
-        self.delayed_operations: set[DelayedOperation] = set()
+        self.delayed_operations: set[DelayedFetch] = set()
         self.active_at = monotonic()
         self.last_header = None
         self.closed: list[str] = []
@@ -100,7 +100,7 @@ async def test_it_is_told_which_of_its_partitions_have_moved() -> None:
 async def test_many_that_one_move_wakes_are_looked_at_in_turns_in_their_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(delayed_operations, "TURN_S", -1)
+    monkeypatch.setattr(purgatory_module, "TURN_S", -1)
     purgatory, client, partition = empty_purgatory(), Client(), Listened()
     seen = [delay(purgatory, client, partition, 60) for _ in range(3)]
     partition.move()
@@ -156,7 +156,7 @@ async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None
 async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(delayed_operations, "PARTITIONS_MAX", 2)
+    monkeypatch.setattr(purgatory_module, "PARTITIONS_MAX", 2)
     purgatory, client, partition = empty_purgatory(), Client(), Listened()
     ended: list[str] = []
 
