@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.egress import EgressRefused, split_url
+from monitoring.egress.url_checks import EgressRefused, split_url
 from monitoring.reason_translation import translated
 from monitoring.secrets import EncryptedField, decrypt
 

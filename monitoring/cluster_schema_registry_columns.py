@@ -7,8 +7,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from monitoring.cluster_security_columns import PEM_LENGTH_MAX, check_certificates
-from monitoring.egress import EgressRefused, setting_targets, split_url
-from monitoring.egress_targets import EgressTarget, allowed_for
+from monitoring.egress.models import EgressTarget, allowed_for
+from monitoring.egress.url_checks import EgressRefused, setting_targets, split_url
 from monitoring.reason_translation import translated
 from monitoring.schema_registry_settings import RegistrySettings
 from monitoring.secrets import EncryptedField, decrypt

@@ -6,8 +6,8 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.egress import EgressRefused, split_url
-from monitoring.egress_targets import EgressTarget, allowed_for
+from monitoring.egress.models import EgressTarget, allowed_for
+from monitoring.egress.url_checks import EgressRefused, split_url
 from monitoring.kafka_client_settings import PLAINTEXT, PROTOCOLS, SSL, Sasl, Tls
 from monitoring.reason_translation import translated
 from monitoring.sasl_mechanisms import OAUTHBEARER, SASL_MECHANISMS

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress.addresses import AllowedTarget
 from monitoring.sasl_mechanisms import OAUTHBEARER
 
 PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = PROTOCOLS = (

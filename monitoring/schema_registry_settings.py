@@ -3,7 +3,7 @@ this."""
 
 from dataclasses import dataclass, field
 
-from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress.addresses import AllowedTarget
 
 
 @dataclass(frozen=True, slots=True)

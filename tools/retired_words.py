@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.egress_addresses": "monitoring.egress.addresses",
+    "monitoring.egress_targets": "monitoring.egress.models",
+    "monitoring.bounded_http": "monitoring.egress.bounded_http",
     "broker_load.loads": "broker_warnings.warnings_by_broker",
     "monitoring.health": "monitoring.own_health",
     "console.ui.health_texts": "console.ui.own_health_texts",

@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 import httpx
 
-from monitoring import bounded_http
-from monitoring.bounded_http import Answer, AnswerRefused
-from monitoring.egress import EgressRefused, EgressUnresolved, check_against
+from monitoring.egress import bounded_http
+from monitoring.egress.bounded_http import Answer, AnswerRefused
+from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, check_against
 from monitoring.gateway import event_loop
 from monitoring.kafka_client_settings import Tls, TlsSettingsInvalid, ssl_context_of
 from monitoring.reasons import Reason

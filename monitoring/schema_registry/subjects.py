@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from monitoring.bounded_http import Answer
+from monitoring.egress.bounded_http import Answer
 from monitoring.reasons import Reason
 from monitoring.schema_registry.client import (
     AVRO,

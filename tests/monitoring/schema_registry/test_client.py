@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress.addresses import AllowedTarget
 from monitoring.schema_registry import client, connection
 from monitoring.schema_registry.client import (
     read_latest,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress.addresses import AllowedTarget
 from monitoring.schema_registry import subjects
 from monitoring.schema_registry.client import Reference
 from monitoring.schema_registry.connection import RegistryError

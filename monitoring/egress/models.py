@@ -1,13 +1,13 @@
 """The targets without a public address that admins allow for outgoing requests.
 
-The targets of the setting `AERIE_EGRESS_ALLOW` are allowed too, for every purpose (egress.py).
+The targets of the setting `AERIE_EGRESS_ALLOW` are allowed too, for every purpose (url_checks.py).
 """
 
 from django.core.validators import MaxValueValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress.addresses import AllowedTarget
 
 TARGETS_MAX = 200  # each check compares with all of them
 
@@ -23,7 +23,7 @@ class EgressTarget(models.Model):
         ADMIN_PORT = "admin_port", _("Admin ports of brokerd")
         METRICS = "metrics", _("Metrics of brokers")
 
-    # A host name, an address or a network, as egress_addresses.normal_form writes it.
+    # A host name, an address or a network, as addresses.normal_form writes it.
     host = models.CharField(max_length=253)
     # 0 = every port.
     port = models.PositiveIntegerField(default=0, validators=[MaxValueValidator(65535)])

@@ -1,4 +1,4 @@
-"""Sends one HTTP request to a checked target (egress.py) and reads a response of limited size.
+"""Sends one HTTP request to a checked target (url_checks.py) and reads a response of limited size.
 
 The request allows no content encoding (`identity`), and encoded responses are refused: a few bytes
 of zstd or gzip can expand to gigabytes. The bytes are counted as they arrive, and the time-out
@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from monitoring.egress import Target
+from monitoring.egress.url_checks import Target
 from monitoring.reasons import Reason
 
 # Lists and numbers take up to ten times their JSON's bytes in memory.

@@ -2,8 +2,8 @@ import socket
 
 import pytest
 
-from monitoring.egress import EgressRefused, EgressUnresolved, check_url
-from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress.addresses import AllowedTarget
+from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, check_url
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 
-from monitoring.egress_addresses import AllowedTarget
-from monitoring.egress_targets import EgressTarget, allowed_for
+from monitoring.egress.addresses import AllowedTarget
+from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.models import Cluster
 from monitoring.sasl_mechanisms import OAUTHBEARER
 from monitoring.secrets import encrypt

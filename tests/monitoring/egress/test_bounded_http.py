@@ -3,10 +3,10 @@
 import httpx
 import pytest
 
-from monitoring import bounded_http
-from monitoring.bounded_http import AnswerRefused
-from monitoring.egress import check_url
-from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress import bounded_http
+from monitoring.egress.addresses import AllowedTarget
+from monitoring.egress.bounded_http import AnswerRefused
+from monitoring.egress.url_checks import check_url
 from tests.support.hostile_http import MIB, answering, json_answer, memory_below, zstd_bomb
 
 LIMIT_BYTES = MIB

@@ -3,7 +3,7 @@
 The host is resolved once and every address is checked. The request then goes to the checked
 address, without a second DNS lookup; the host's name is kept for the `Host` header and TLS.
 Loopback, private and other special addresses are refused, unless they are a target of the setting
-`AERIE_EGRESS_ALLOW` or one that an admin allowed (egress_targets.py): an address, a network
+`AERIE_EGRESS_ALLOW` or one that an admin allowed (models.py): an address, a network
 (10.0.0.0/8) or a host name. Addresses of cloud metadata are always refused. Redirects are never
 followed, and callers limit time and size.
 """
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
 
-from monitoring.egress_addresses import Address, AllowedTarget, idna, refusal
+from monitoring.egress.addresses import Address, AllowedTarget, idna, refusal
 from monitoring.reasons import Reason
 
 _PORTS = {"http": 80, "https": 443}

@@ -1,6 +1,6 @@
 import pytest
 
-from monitoring.egress_addresses import InvalidTarget, normal_form
+from monitoring.egress.addresses import InvalidTarget, normal_form
 
 
 @pytest.mark.parametrize(
