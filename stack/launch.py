@@ -9,7 +9,7 @@ from pathlib import Path
 from django.db import DatabaseError, connection
 
 from console import ports
-from monitoring.embedded_cluster import EMBEDDED_SLUG
+from monitoring.clusters.embedded_cluster import EMBEDDED_SLUG
 from monitoring.secrets import missing_key_problem
 from stack import data_folder_lock, os_processes, procfile_parser
 from stack.config import StackConfig

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
+from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
 from monitoring.models import Cluster
-from monitoring.sasl_mechanisms import OAUTHBEARER
 
 
 class Step(StrEnum):

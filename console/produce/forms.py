@@ -12,9 +12,9 @@ from console.produce.data_formats import SCHEMA, InvalidData
 from console.produce.schema_data import SchemaData, schema_data, subject_of
 from console.produce.services import WriteRequest
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
 from monitoring.gateway.records import Headers, RecordRow
-from monitoring.schema_registry_settings import RegistrySettings
 
 AS_IN_FILE = "file"
 _TEXT_MAX = 3 * stored_records.BYTES_MAX  # hex and spaces

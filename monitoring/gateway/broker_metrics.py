@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.egress import bounded_http
 from monitoring.egress.addresses import AllowedTarget
 from monitoring.egress.bounded_http import Answer, AnswerRefused

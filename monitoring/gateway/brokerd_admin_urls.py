@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.egress.addresses import AllowedTarget
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import EgressRefused, split_url

@@ -13,12 +13,12 @@ from urllib.parse import quote, urlencode
 import httpx
 
 from monitoring.clock import now_ms
+from monitoring.clusters.kafka_client_settings import AccessToken, ClientSettings, Sasl
+from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
 from monitoring.egress import bounded_http, url_checks
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Refused
-from monitoring.kafka_client_settings import AccessToken, ClientSettings, Sasl
 from monitoring.reasons import Reason
-from monitoring.sasl_mechanisms import OAUTHBEARER
 
 _BYTES_MAX = 64 * 1024
 _LIFETIME_S_DEFAULT = 300  # if the endpoint does not say it

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from monitoring import redis_client
 from monitoring.clock import now_ms
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.history import manifest
 from monitoring.history.levels import LEVELS
 from monitoring.history.root_folder import Root, current

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.records import RecordRow
 from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.records import batches, scan
@@ -12,7 +13,6 @@ from monitoring.records.filters import RecordFilter
 from monitoring.records.masking import mask
 from monitoring.records.search_windows import Window
 from monitoring.schema_registry.record_decoder import for_registry
-from monitoring.schema_registry_settings import RegistrySettings
 
 
 class Scanned(NamedTuple):

@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from celery import shared_task
 from django.db import connections
 
-from monitoring import kafka_cluster_id, process_memory
+from monitoring import process_memory
 from monitoring.cluster_cleanup import delete_samples
-from monitoring.clusters import Cluster, InvalidAddress
+from monitoring.clusters import kafka_cluster_id
+from monitoring.clusters.models import Cluster, InvalidAddress
 from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown

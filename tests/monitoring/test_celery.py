@@ -24,7 +24,7 @@ _SEED = """
 import sys, django
 django.setup()
 from django.core.management import call_command
-from monitoring.embedded_cluster import save_embedded_cluster
+from monitoring.clusters.embedded_cluster import save_embedded_cluster
 call_command("migrate", verbosity=0)
 save_embedded_cluster(sys.argv[1], "", {}, "")
 """

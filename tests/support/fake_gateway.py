@@ -19,6 +19,7 @@ from zlib import crc32
 import pytest
 
 from brokerd.protocol.records import BatchHeader
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.errors import (
     ClusterUnavailable,
     GatewayError,
@@ -39,7 +40,6 @@ from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
 from monitoring.gateway.wire.quotas import Entity, Quota
 from monitoring.gateway.wire.reassignments import Reassignment
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 from monitoring.topic_names import is_topic_name
 

@@ -1,9 +1,9 @@
 import pytest
 
+from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
 from monitoring.egress.addresses import AllowedTarget
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.models import Cluster
-from monitoring.sasl_mechanisms import OAUTHBEARER
 from monitoring.secrets import encrypt
 
 pytestmark = pytest.mark.django_db

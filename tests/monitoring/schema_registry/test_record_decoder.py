@@ -3,6 +3,7 @@
 import orjson
 import pytest
 
+from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.records import RecordRow
 from monitoring.reasons import Reason
 from monitoring.schema_registry import record_decoder
@@ -15,7 +16,6 @@ from monitoring.schema_registry.schema_cache import (
     SCHEMAS_MAX,
     SchemaCache,
 )
-from monitoring.schema_registry_settings import RegistrySettings
 from tests.monitoring.schema_registry import serialized
 
 SETTINGS = RegistrySettings("http://registry.example")

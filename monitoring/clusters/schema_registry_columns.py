@@ -6,11 +6,11 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.cluster_security_columns import PEM_LENGTH_MAX, check_certificates
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.clusters.security_columns import PEM_LENGTH_MAX, check_certificates
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import EgressRefused, setting_targets, split_url
 from monitoring.reason_translation import translated
-from monitoring.schema_registry_settings import RegistrySettings
 from monitoring.secrets import EncryptedField, decrypt
 
 

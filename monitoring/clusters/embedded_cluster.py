@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 
 EMBEDDED_SLUG = "local"
 

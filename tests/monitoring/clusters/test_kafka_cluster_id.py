@@ -1,6 +1,6 @@
 import pytest
 
-from monitoring import kafka_cluster_id
+from monitoring.clusters import kafka_cluster_id
 from monitoring.models import Cluster
 
 pytestmark = pytest.mark.django_db

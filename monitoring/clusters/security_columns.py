@@ -6,11 +6,11 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from monitoring.clusters.kafka_client_settings import PLAINTEXT, PROTOCOLS, SSL, Sasl, Tls
+from monitoring.clusters.sasl_mechanisms import OAUTHBEARER, SASL_MECHANISMS
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import EgressRefused, split_url
-from monitoring.kafka_client_settings import PLAINTEXT, PROTOCOLS, SSL, Sasl, Tls
 from monitoring.reason_translation import translated
-from monitoring.sasl_mechanisms import OAUTHBEARER, SASL_MECHANISMS
 from monitoring.secrets import EncryptedField, decrypt, encrypt
 
 PEM_LENGTH_MAX = 200_000

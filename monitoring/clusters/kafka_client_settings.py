@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
 from monitoring.egress.addresses import AllowedTarget
-from monitoring.sasl_mechanisms import OAUTHBEARER
 
 PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL = PROTOCOLS = (
     "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL",

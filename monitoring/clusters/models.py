@@ -6,10 +6,10 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.cluster_metrics_columns import ClusterMetrics, check_admin_urls
-from monitoring.cluster_schema_registry_columns import ClusterSchemaRegistry
-from monitoring.cluster_security_columns import ClusterSecurity
-from monitoring.kafka_client_settings import ClientSettings
+from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.clusters.metrics_columns import ClusterMetrics, check_admin_urls
+from monitoring.clusters.schema_registry_columns import ClusterSchemaRegistry
+from monitoring.clusters.security_columns import ClusterSecurity
 from monitoring.reason_translation import translated
 from monitoring.reasons import Reason
 from monitoring.secrets import EncryptedField, decrypt, encrypt

@@ -1,6 +1,6 @@
 import pytest
 
-from monitoring.embedded_cluster import save_embedded_cluster
+from monitoring.clusters.embedded_cluster import save_embedded_cluster
 from monitoring.models import Cluster
 
 pytestmark = pytest.mark.django_db

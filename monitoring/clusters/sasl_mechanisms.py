@@ -1,7 +1,7 @@
 """The SASL mechanisms with which a cluster's clients log in, by Kafka's names.
 
 The messages of each are in monitoring/gateway/wire/sasl.py, the properties for librdkafka in
-monitoring/kafka_client_settings.py, the fields that it needs in console/clusters/security_form.py.
+kafka_client_settings.py, the fields that it needs in console/clusters/security_form.py.
 """
 
 PLAIN, SCRAM_256, SCRAM_512, OAUTHBEARER = SASL_MECHANISMS = (

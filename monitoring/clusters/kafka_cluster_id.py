@@ -4,7 +4,7 @@ Each sample records it. Two rows can refer to the same Kafka cluster; rules for 
 records (console/records) then apply to both.
 """
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 
 _LENGTH_MAX = 200
 

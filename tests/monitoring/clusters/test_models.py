@@ -1,8 +1,7 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from monitoring.clusters import parse_addresses
-from monitoring.models import Alert, AlertRule, Cluster
+from monitoring.clusters.models import Cluster, parse_addresses
 
 
 @pytest.mark.parametrize(
@@ -71,17 +70,3 @@ def test_secrets_are_encrypted_and_decrypted():
     cluster.set_admin_token("t0ken")
     assert "t0ken" not in cluster.admin_token
     assert cluster.decrypt_admin_token() == "t0ken"
-
-
-def test_only_the_host_of_a_webhook_is_shown():
-    rule = AlertRule()
-    assert rule.webhook_host == ""
-    rule.set_webhook("https://hooks.example/T0KEN", "key")
-    assert rule.webhook_host == "hooks.example"
-    rule.webhook_url = "not sealed by us"
-    assert rule.webhook_host == "?"
-
-
-def test_the_text_of_an_alert_has_its_subject():
-    assert Alert(group="g").subject == "g"
-    assert Alert(group="g", topic="t").subject == "g · t"
