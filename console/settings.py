@@ -52,7 +52,7 @@ REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 
 # The processes of the Procfile that run, set by the supervisor. Empty = unknown.
 AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
-# How often clusters are sampled (monitoring/beat_schedule.py).
+# How often clusters are sampled (monitoring/background/beat_schedule.py).
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
 # The limit of one cluster's samples in Redis (monitoring/ticks/tick_stream.py).
 AERIE_LIVE_BYTES_MAX = _env.integer("AERIE_LIVE_BYTES_MAX", 192 * 2**20, 2**20, 2**36)
@@ -258,7 +258,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_DEFAULT_QUEUE = "history"  # monitoring/queues.py routes each task
+CELERY_TASK_DEFAULT_QUEUE = "history"  # monitoring/background/queues.py routes each task
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 

@@ -19,6 +19,7 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
 from monitoring import redis_client
+from monitoring.background.queues import QUEUES
 from monitoring.clock import now_ms
 from monitoring.clusters.models import Cluster
 from monitoring.history import manifest
@@ -29,7 +30,6 @@ from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob, TickCounts
 from monitoring.pipeline.models import PipelineRun, RunState
 from monitoring.pipeline.retention import kept_from_ms
 from monitoring.pipeline.tick_counts import read_tick_counts
-from monitoring.queues import QUEUES
 from monitoring.reasons import Reason, dumps
 from monitoring.redis_lock import renew, try_lock
 

@@ -11,7 +11,7 @@ import pytest
 import redis
 from django.conf import settings as django_settings
 
-from monitoring import beat_scheduler, heartbeats
+from monitoring.background import beat_scheduler, heartbeats
 from monitoring.clock import now_ms
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream

@@ -10,13 +10,14 @@ from typing import Any
 import psutil
 from celery import bootsteps
 
-from monitoring import heartbeats, redis_client
-from monitoring.sampling.delete_old_samples import delete_old_samples
+from monitoring import redis_client
+from monitoring.background import heartbeats
+from monitoring.ticks.delete_old_samples import delete_old_samples
 
 log = logging.getLogger(__name__)
 
 
-class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]
+class Heartbeat(bootsteps.StartStopStep):
     """Records a heartbeat for each queue of this worker, every few seconds."""
 
     requires = ("celery.worker.components:Pool",)

@@ -3,7 +3,8 @@
 import psutil
 import pytest
 
-from monitoring import heartbeats, redis_client
+from monitoring import redis_client
+from monitoring.background import heartbeats
 from tests.support.waiting import wait_until
 from tests.support.worker import worker
 

@@ -1,8 +1,8 @@
 """The table of Celery queues: the tasks of each, and the options of its worker.
 
-`celery.py` makes the task routes from it, `worker.py` (called in the Procfile) starts a worker, and
-`stack/process_table.py` has a process for each queue. Each queue has its own worker, so that tasks
-that wait (for a webhook, a slow cluster or Spark) do not block others. Pure.
+monitoring/celery.py makes the task routes from it, monitoring/worker.py (called in the Procfile)
+starts a worker, and stack/process_table.py has a process for each queue. Each queue has its own
+worker, so that tasks that wait (for a webhook, a slow cluster or Spark) do not block others. Pure.
 
 A task has the name that Celery gives it: its module and its function. So every task is in a
 `tasks.py`, and tasks are sent by their names where the sender must not import them.

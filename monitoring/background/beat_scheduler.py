@@ -9,7 +9,8 @@ from typing import Any
 
 from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 
-from monitoring import heartbeats, redis_client
+from monitoring import redis_client
+from monitoring.background import heartbeats
 
 NAME = "beat"
 

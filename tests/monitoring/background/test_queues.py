@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from monitoring.beat_schedule import beat_schedule
+from monitoring.background.beat_schedule import beat_schedule
+from monitoring.background.queues import QUEUES, routes
 from monitoring.celery import app
-from monitoring.queues import QUEUES, routes
 from stack.process_table import ROLES
 from stack.procfile_parser import parse
 
-PROCFILE = Path(__file__).parents[2] / "Procfile"
+PROCFILE = Path(__file__).parents[3] / "Procfile"
 
 
 def our_tasks():

@@ -5,8 +5,8 @@ import pytest
 
 from monitoring import redis_client
 from monitoring.clock import now_ms
-from monitoring.sampling.delete_old_samples import delete_old_samples
 from monitoring.ticks import tick_stream
+from monitoring.ticks.delete_old_samples import delete_old_samples
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
