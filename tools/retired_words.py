@@ -17,6 +17,11 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.alerts.rule_input": "monitoring.alerts.rule_input_of_tick",
+    "state_machine.Condition": "rule_types.Condition",
+    "state_machine.RuleInput": "rule_types.RuleInput",
+    "state_machine.LagReading": "rule_types.LagReading",
+    "state_machine.Subject": "rule_types.Subject",
     "monitoring.queues": "monitoring.background.queues",
     "monitoring.beat_schedule": "monitoring.background.beat_schedule",
     "monitoring.beat_scheduler": "monitoring.background.beat_scheduler",

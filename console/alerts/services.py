@@ -12,10 +12,11 @@ from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
 from console.audit import services as audit
-from monitoring.alerts import state_machine
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.evaluate import RULE_DISABLED, resolve_all
 from monitoring.alerts.payload import example_payload
+from monitoring.alerts.rule_types import Condition, Subject
+from monitoring.alerts.state_machine import matches
 from monitoring.clock import now_ms
 from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
 from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
@@ -83,11 +84,8 @@ def matching_group_count(rule: AlertRule, snapshot: Snapshot | None) -> int | No
     """How many groups of the latest sample match the rule's pattern; None without a sample."""
     if snapshot is None:
         return None
-    condition = state_machine.Condition(rule.group_pattern, "", rule.threshold, 0)
-    return sum(
-        state_machine.matches(condition, state_machine.Subject(name))
-        for name in snapshot.group_names
-    )
+    condition = Condition(rule.group_pattern, "", rule.threshold, 0)
+    return sum(matches(condition, Subject(name)) for name in snapshot.group_names)
 
 
 def audit_fields(rule: AlertRule) -> dict[str, Any]:
