@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "connection_steps.step_of": "connection_errors.explain",
+    "connection_check.result_of_error": "connection_errors.explain",
     "monitoring.alerts.rule_input": "monitoring.alerts.rule_input_of_tick",
     "state_machine.Condition": "rule_types.Condition",
     "state_machine.RuleInput": "rule_types.RuleInput",
