@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.actions import services as plans
-from console.actions.draft import PlanRefused
+from console.actions.draft import PlanRefused, refuse_unread_partitions
 from console.actions.models import Plan
 from console.produce.actions.copy_records import CopyRecords, check_source
 from console.records import masking_rules
@@ -102,7 +102,7 @@ def _spans(gateway: Gateway, chosen: RangesToCopy) -> dict[int, range]:
         raise PlanRefused(_("There is no partition %(name)s.") % {"name": unknown[0]})
     keys = [(chosen.topic, number) for number in chosen.ranges or range(count)]
     logs = gateway.log_offsets.ranges(keys)
-    _check_all_answered(keys, logs)
+    refuse_unread_partitions(str(key[1]) for key in keys if key not in logs)
     spans = {number: logs[(topic, number)] for topic, number in keys}
     for number, wanted in chosen.ranges.items():
         log = spans[number]
@@ -121,16 +121,8 @@ def _offsets_at(
 ) -> dict[int, int]:
     """Partition → the offset of its first record at or after a time, or its end."""
     found = gateway.log_offsets.at_time(keys, at_ms)
-    _check_all_answered(keys, found)
+    refuse_unread_partitions(str(key[1]) for key in keys if key not in found)
     return {
         number: spans[number].stop if offset is None else offset
         for (_topic, number), offset in found.items()
     }
-
-
-def _check_all_answered(
-    keys: list[tuple[str, int]], found: Mapping[tuple[str, int], object]
-) -> None:
-    if silent := [number for topic, number in keys if (topic, number) not in found]:
-        text = _("Partition %(n)s could not be read: its leader does not answer.")
-        raise PlanRefused(text % {"n": silent[0]})

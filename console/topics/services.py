@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.actions import services as plans
-from console.actions.draft import PlanRefused
+from console.actions.draft import PlanRefused, refuse_unread_partitions
 from console.actions.models import Plan
 from console.topics.actions.bulk import (
     ConfigureTopics,
@@ -58,11 +58,10 @@ def first_kept_offsets(gateway: Gateway, topic: str, purge: Purge) -> list[tuple
     if logs and purge.before_offset is not None and purge.before_offset > furthest:
         text = _("Offset %(offset)d is beyond the end of every partition; the last end is %(end)d.")
         raise PlanRefused(text % {"offset": purge.before_offset, "end": furthest})
+    answered = logs.keys() if purge.before_ms is None else logs.keys() & offset_at_time.keys()
+    refuse_unread_partitions(str(key[1]) for key in keys if key not in answered)
     found = []
     for key in keys:
-        if key not in logs or (purge.before_ms is not None and key not in offset_at_time):
-            text = _("Partition %(n)s could not be read: its leader does not answer.")
-            raise PlanRefused(text % {"n": key[1]})
         end = logs[key].stop
         if purge.before_offset is not None:
             end = min(end, purge.before_offset)
