@@ -17,6 +17,10 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "alerts.services.open_alerts": "alerts.visible_alerts.open_alerts",
+    "alerts.services.alerts_in_scope": "alerts.visible_alerts.alerts_in_scope",
+    "audit.services.visible_to": "audit.visible_entries.visible_to",
+    "audit.of_cluster": "visible_entries.of_cluster",
     "connection_steps.step_of": "connection_errors.explain",
     "connection_check.result_of_error": "connection_errors.explain",
     "monitoring.alerts.rule_input": "monitoring.alerts.rule_input_of_tick",
