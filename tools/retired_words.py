@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.segments.services": "console.segments.partition_log, segment_page, find_batches",
     "alerts.services.open_alerts": "alerts.visible_alerts.open_alerts",
     "alerts.services.alerts_in_scope": "alerts.visible_alerts.alerts_in_scope",
     "audit.services.visible_to": "audit.visible_entries.visible_to",
