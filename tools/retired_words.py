@@ -17,6 +17,10 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.produce.services": "console.produce.write_plans, mock_plans",
+    "console.produce.copy_services": "console.produce.copy_plans",
+    "console.topics.services": "console.topics.purge_plans, bulk_plans",
+    "console.groups.services": "console.groups.offset_plans",
     "console.segments.services": "console.segments.partition_log, segment_page, find_batches",
     "alerts.services.open_alerts": "alerts.visible_alerts.open_alerts",
     "alerts.services.alerts_in_scope": "alerts.visible_alerts.alerts_in_scope",

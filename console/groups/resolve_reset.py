@@ -1,6 +1,6 @@
 """Resolves an offset reset into exact offsets: reads the cluster, changes nothing.
 
-The plan of a reset (services.py) and the preview beside its form (reset_preview.py) use it.
+The plan of a reset (offset_plans.py) and the preview beside its form (reset_preview.py) use it.
 """
 
 from collections.abc import Iterable

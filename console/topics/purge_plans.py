@@ -1,8 +1,6 @@
-"""Plans to purge a topic and to change several topics, with exact offsets."""
+"""Plans to purge a topic: the exact offsets before which its records are deleted."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -10,16 +8,9 @@ from console.accounts.principal import Principal
 from console.actions import services as plans
 from console.actions.draft import PlanRefused, refuse_unread_partitions
 from console.actions.models import Plan
-from console.topics.actions.bulk import (
-    ConfigureTopics,
-    PurgeTopics,
-    purge_params,
-    resource_of,
-)
-from console.topics.actions.purge import PurgeTopic, read_logs
+from console.topics.actions.purge import PurgeTopic
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +62,3 @@ def first_kept_offsets(gateway: Gateway, topic: str, purge: Purge) -> list[tuple
         if end > logs[key].start:
             found.append((key[1], end))
     return found
-
-
-def propose_bulk(
-    principal: Principal,
-    cluster: Cluster,
-    action: str,
-    names: list[str],
-    configs: Mapping[str, str | None] | None = None,
-) -> Plan:
-    """Plan a change to several topics. Raises PlanRefused or GatewayError."""
-    params: dict[str, Any] = {"names": names}
-    if action == PurgeTopics.action:
-        verb = PurgeTopics.verb
-        if not all(principal.may(verb, cluster, name) for name in names):
-            raise PlanRefused(Reason("plan_not_allowed"))
-        with for_cluster(cluster) as gateway:
-            logs = {name: read_logs(gateway, name) for name in names}
-        params = purge_params(names, logs)
-    elif action == ConfigureTopics.action:
-        params["configs"] = {name: dict(configs or {}) for name in names}
-    return plans.propose(principal, cluster, action, resource_of(names), params)
