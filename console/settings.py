@@ -104,8 +104,8 @@ REDIS_OPTIONS = {
 }
 
 # --- Secrets ----------------------------------------------------------------------------------
-# One Fernet key per line, newest first; monitoring/secrets.py encrypts with them. Django's key is
-# derived from them, so that a leaked Django key decrypts no secret.
+# One Fernet key per line, newest first; monitoring/encryption.py encrypts with them. Django's key
+# is derived from them, so that a leaked Django key decrypts no secret.
 AERIE_SECRET_KEY_FILE = _env.path("AERIE_SECRET_KEY_FILE", AERIE_DATA / "secret.key")
 _keys = _env.content("AERIE_SECRET_KEY_FILE", AERIE_SECRET_KEY_FILE, rules.secret_keys).split()
 _derived = [hashlib.sha256(b"aerie django " + key.encode()).hexdigest() for key in _keys]

@@ -17,6 +17,14 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.secrets": "monitoring.encryption",
+    "monitoring.cluster_cleanup": "monitoring.delete_cluster_data",
+    "monitoring.gateway.records": "monitoring.gateway.record_row",
+    "monitoring.records.scan": "monitoring.records.batch_scan",
+    "monitoring.schema_registry.avro": "monitoring.schema_registry.avro_decode",
+    "monitoring.schema_registry.protobuf": "monitoring.schema_registry.protobuf_decode",
+    "monitoring.schema_registry.compiled": "monitoring.schema_registry.compiled_schema",
+    "console.live.consumers": "console.live.websocket_consumer",
     "console.produce.services": "console.produce.write_plans, mock_plans",
     "console.produce.copy_services": "console.produce.copy_plans",
     "console.topics.services": "console.topics.purge_plans, bulk_plans",
@@ -139,7 +147,7 @@ RETIRED = {
     "console.topics.gaps": "console.records.unread_partitions",
     "console/topics/gaps": "console/records/unread_partitions",
     "monitoring.keys": "monitoring.redis_keys",
-    "monitoring.forget": "monitoring.cluster_cleanup",
+    "monitoring.forget": "monitoring.delete_cluster_data",
     "monitoring.gateway.walk": "monitoring.gateway.backward_scan",
     "monitoring.alerts.stuck": "monitoring.alerts.backlog",
     "monitoring.sampling.believed": "monitoring.sampling.group_validation",

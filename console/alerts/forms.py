@@ -18,9 +18,9 @@ from monitoring.egress.url_checks import (
     check_url,
     origins,
 )
+from monitoring.encryption import SecretUnreadable, missing_key_problem
 from monitoring.models import AlertRule
 from monitoring.reason_translation import translated
-from monitoring.secrets import SecretUnreadable, missing_key_problem
 
 _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
 

@@ -15,12 +15,12 @@ from console.clusters import connection_steps
 from console.clusters.connection_errors import explain
 from console.clusters.connection_steps import Step, StepResult
 from console.ui.texts import sentence
+from monitoring.encryption import SecretUnreadable
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 from monitoring.schema_registry.connection import RegistryError
 from monitoring.schema_registry.subjects import count_subjects
-from monitoring.secrets import SecretUnreadable
 
 # The operations on a cluster that the console's pages and changes need, in Kafka's names.
 NEEDED_OPERATIONS = ("DESCRIBE", "DESCRIBE_CONFIGS", "CREATE", "ALTER", "ALTER_CONFIGS")

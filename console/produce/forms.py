@@ -14,7 +14,7 @@ from console.produce.write_plans import WriteRequest
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
-from monitoring.gateway.records import Headers, RecordRow
+from monitoring.gateway.record_row import Headers, RecordRow
 
 AS_IN_FILE = "file"
 _TEXT_MAX = 3 * stored_records.BYTES_MAX  # hex and spaces

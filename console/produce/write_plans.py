@@ -18,12 +18,12 @@ from console.records import masking_rules
 from console.records import services as records
 from console.topics.restrictions import why_not_writable
 from console.ui import numbers
+from monitoring.encryption import SecretUnreadable
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.producing import NewRecord
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
-from monitoring.secrets import SecretUnreadable
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from console.accounts.principal import Principal
 from console.records.masking_rules import is_masked
 from console.segments.masked_sizes import with_rounded_sizes, without_positions
 from console.segments.partition_log import describe_segments
+from monitoring.encryption import SecretUnreadable, decrypt, encrypt
 from monitoring.gateway.errors import OffsetOutOfRange, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
-from monitoring.secrets import SecretUnreadable, decrypt, encrypt
 
 PAGE_SIZE = 100
 START_MAX = 2**40

@@ -10,9 +10,9 @@ from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.metrics_columns import ClusterMetrics, check_admin_urls
 from monitoring.clusters.schema_registry_columns import ClusterSchemaRegistry
 from monitoring.clusters.security_columns import ClusterSecurity
+from monitoring.encryption import EncryptedField, decrypt, encrypt
 from monitoring.reason_translation import translated
 from monitoring.reasons import Reason
-from monitoring.secrets import EncryptedField, decrypt, encrypt
 
 _ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$")
 

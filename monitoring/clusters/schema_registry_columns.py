@@ -10,8 +10,8 @@ from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.clusters.security_columns import PEM_LENGTH_MAX, check_certificates
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import EgressRefused, setting_targets, split_url
+from monitoring.encryption import EncryptedField, decrypt
 from monitoring.reason_translation import translated
-from monitoring.secrets import EncryptedField, decrypt
 
 
 def check_registry_url(url: str) -> None:

@@ -10,8 +10,8 @@ from monitoring.clusters.kafka_client_settings import PLAINTEXT, PROTOCOLS, SSL,
 from monitoring.clusters.sasl_mechanisms import OAUTHBEARER, SASL_MECHANISMS
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import EgressRefused, split_url
+from monitoring.encryption import EncryptedField, decrypt, encrypt
 from monitoring.reason_translation import translated
-from monitoring.secrets import EncryptedField, decrypt, encrypt
 
 PEM_LENGTH_MAX = 200_000
 # The columns that only the gateway decrypts.

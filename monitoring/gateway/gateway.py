@@ -12,6 +12,7 @@ from django.utils.functional import cached_property
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.models import Cluster
 from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.encryption import SecretUnreadable
 from monitoring.gateway import oauth
 from monitoring.gateway.broker_configs import BrokerConfigs
 from monitoring.gateway.broker_metrics import BrokerMetrics
@@ -27,7 +28,6 @@ from monitoring.gateway.record_pages import RecordPages
 from monitoring.gateway.topic_admin import TopicAdmin
 from monitoring.gateway.wire.sync_client import SyncClient
 from monitoring.reasons import Reason
-from monitoring.secrets import SecretUnreadable
 
 
 class Gateway:

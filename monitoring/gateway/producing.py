@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka import workers
-from monitoring.gateway.records import Headers
+from monitoring.gateway.record_row import Headers
 
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 

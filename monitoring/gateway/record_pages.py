@@ -12,7 +12,7 @@ from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka import workers
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from monitoring.reasons import Reason
 
 if TYPE_CHECKING:  # not imported in librdkafka's process

@@ -14,7 +14,7 @@ from functools import lru_cache
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.reasons import Reason
 from monitoring.schema_registry.client import Schema, read_schema
-from monitoring.schema_registry.compiled import CompiledSchema, SchemaUnusable
+from monitoring.schema_registry.compiled_schema import CompiledSchema, SchemaUnusable
 from monitoring.schema_registry.connection import RegistryError
 
 SCHEMAS_MAX = 1_000

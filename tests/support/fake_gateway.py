@@ -33,7 +33,7 @@ from monitoring.gateway.group_admin import GroupDescription
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
 from monitoring.gateway.reassignments import ReplicaSizes
 from monitoring.gateway.record_pages import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
-from monitoring.gateway.records import RecordRow, by_offset, by_time
+from monitoring.gateway.record_row import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire.limits import InvalidParts

@@ -14,7 +14,7 @@ from monitoring.gateway.librdkafka.error_mapping import translate, translated
 from monitoring.gateway.librdkafka.producing import open_producer, send
 from monitoring.gateway.librdkafka.reading import open_consumer, row_of
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from monitoring.reasons import Reason
 
 _BATCH_RECORDS, _BATCH_BYTES = 500, 4 << 20

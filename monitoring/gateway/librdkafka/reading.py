@@ -32,7 +32,7 @@ from monitoring.gateway.record_pages import (
     RecordPage,
     UnreadPartition,
 )
-from monitoring.gateway.records import Headers, RecordRow, by_offset, by_time
+from monitoring.gateway.record_row import Headers, RecordRow, by_offset, by_time
 from monitoring.reasons import Reason
 
 _WINDOW_RECORDS_MAX = 5000  # in the windows of all partitions together

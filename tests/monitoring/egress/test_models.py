@@ -3,8 +3,8 @@ import pytest
 from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
 from monitoring.egress.addresses import AllowedTarget
 from monitoring.egress.models import EgressTarget, allowed_for
+from monitoring.encryption import encrypt
 from monitoring.models import Cluster
-from monitoring.secrets import encrypt
 
 pytestmark = pytest.mark.django_db
 Purpose = EgressTarget.Purpose

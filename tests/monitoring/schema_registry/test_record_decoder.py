@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from monitoring.clusters.schema_registry_settings import RegistrySettings
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from monitoring.reasons import Reason
 from monitoring.schema_registry import record_decoder
 from monitoring.schema_registry.client import Schema

@@ -6,7 +6,7 @@ from monitoring import redis_client, redis_keys
 from monitoring.alerts import pending_subjects
 from monitoring.alerts.rule_types import Subject
 from monitoring.alerts.state_machine import Phase, SubjectState
-from monitoring.cluster_cleanup import delete_cluster_data
+from monitoring.delete_cluster_data import delete_cluster_data
 from monitoring.history import root_folder
 from monitoring.models import Cluster
 from monitoring.reports import result_files

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.schema_registry.budget import DataInvalid, SchemaInvalid
-from monitoring.schema_registry.protobuf import ProtobufSchema
+from monitoring.schema_registry.protobuf_decode import ProtobufSchema
 from tests.monitoring.schema_registry import serialized
 from tests.support.hostile_http import MIB, memory_below
 

@@ -4,8 +4,14 @@ import pytest
 from cryptography.fernet import Fernet
 from django.core.management import call_command
 
+from monitoring.encryption import (
+    SecretUnreadable,
+    decrypt,
+    encrypt,
+    missing_key_problem,
+    secret_count,
+)
 from monitoring.models import AlertRule, Cluster
-from monitoring.secrets import SecretUnreadable, decrypt, encrypt, missing_key_problem, secret_count
 
 pytestmark = pytest.mark.django_db
 

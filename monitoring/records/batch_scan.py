@@ -10,7 +10,7 @@ from functools import partial
 from brokerd.errors import KafkaError
 from brokerd.protocol.records import LOG_APPEND_TIME, BatchHeader
 from brokerd.protocol.varint import read_varint
-from monitoring.gateway.records import Headers, RecordRow
+from monitoring.gateway.record_row import Headers, RecordRow
 from monitoring.records.filters import Prefilter
 
 _row = partial(tuple.__new__, RecordRow)

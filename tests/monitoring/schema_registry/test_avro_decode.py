@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.schema_registry.avro import AvroSchema
+from monitoring.schema_registry.avro_decode import AvroSchema
 from monitoring.schema_registry.budget import DataInvalid, SchemaInvalid
 from tests.monitoring.schema_registry import serialized
 from tests.monitoring.schema_registry.serialized import logical

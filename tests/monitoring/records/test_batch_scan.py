@@ -13,9 +13,9 @@ from brokerd.protocol.records import (
     encode_batch,
     read_header,
 )
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
+from monitoring.records.batch_scan import DAMAGED, candidates
 from monitoring.records.filters import RecordFilter
-from monitoring.records.scan import DAMAGED, candidates
 
 TEXTS = st.one_of(st.none(), st.binary(max_size=200))
 RECORDS = st.lists(
