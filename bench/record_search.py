@@ -16,7 +16,7 @@ from bench.measured import Measured
 from bench.report import Found, Heading, Report
 from bench.rows import Contender, Row
 from bench.servers import BROKERD, Server, running
-from monitoring.kafka_client_settings import ClientSettings
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.records.filters import Condition
 from monitoring.records.running_search import RunningSearch
 from monitoring.records.search import SearchProgress, SearchRequest

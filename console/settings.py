@@ -52,7 +52,7 @@ REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 
 # The processes of the Procfile that run, set by the supervisor. Empty = unknown.
 AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
-# How often clusters are sampled (monitoring/beat_schedule.py).
+# How often clusters are sampled (monitoring/background/beat_schedule.py).
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
 # The limit of one cluster's samples in Redis (monitoring/ticks/tick_stream.py).
 AERIE_LIVE_BYTES_MAX = _env.integer("AERIE_LIVE_BYTES_MAX", 192 * 2**20, 2**20, 2**36)
@@ -104,8 +104,8 @@ REDIS_OPTIONS = {
 }
 
 # --- Secrets ----------------------------------------------------------------------------------
-# One Fernet key per line, newest first; monitoring/secrets.py encrypts with them. Django's key is
-# derived from them, so that a leaked Django key decrypts no secret.
+# One Fernet key per line, newest first; monitoring/encryption.py encrypts with them. Django's key
+# is derived from them, so that a leaked Django key decrypts no secret.
 AERIE_SECRET_KEY_FILE = _env.path("AERIE_SECRET_KEY_FILE", AERIE_DATA / "secret.key")
 _keys = _env.content("AERIE_SECRET_KEY_FILE", AERIE_SECRET_KEY_FILE, rules.secret_keys).split()
 _derived = [hashlib.sha256(b"aerie django " + key.encode()).hexdigest() for key in _keys]
@@ -258,7 +258,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_DEFAULT_QUEUE = "history"  # monitoring/queues.py routes each task
+CELERY_TASK_DEFAULT_QUEUE = "history"  # monitoring/background/queues.py routes each task
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 

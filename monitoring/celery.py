@@ -1,16 +1,16 @@
 """The Celery application: `python -m monitoring.worker QUEUE`, `celery -A monitoring.celery beat`.
 
-queues.py has the queues. Django settings with the prefix CELERY_ are used; the settings here do not
-depend on the installation.
+background/queues.py has the queues. Django settings with the prefix CELERY_ are used; the settings
+here do not depend on the installation.
 """
 
 import os
 
 from celery import Celery
 
-from monitoring.beat_schedule import beat_schedule
-from monitoring.queues import routes
-from monitoring.worker_heartbeat import Heartbeat
+from monitoring.background.beat_schedule import beat_schedule
+from monitoring.background.queues import routes
+from monitoring.background.worker_heartbeat import Heartbeat
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
@@ -19,7 +19,7 @@ app.set_default()  # also for the threads of web processes
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     # The scheduler keeps its state in memory: all intervals are short, so it needs no file.
-    beat_scheduler="monitoring.beat_scheduler:BeatScheduler",
+    beat_scheduler="monitoring.background.beat_scheduler:BeatScheduler",
     beat_schedule=beat_schedule(),
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,

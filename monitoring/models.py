@@ -4,8 +4,8 @@ The database has configuration, alerts and reports; samples are in Redis and Par
 """
 
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
-from monitoring.clusters import Cluster
-from monitoring.egress_targets import EgressTarget
+from monitoring.clusters.models import Cluster
+from monitoring.egress.models import EgressTarget
 from monitoring.pipeline.models import PipelineRun, PipelineState
 from monitoring.reports.models import Report
 

@@ -14,11 +14,12 @@ from enum import StrEnum
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from monitoring import beat_scheduler, heartbeats, redis_client
+from monitoring import redis_client
 from monitoring.alerts.backlog import backlog
+from monitoring.background import beat_scheduler, heartbeats
+from monitoring.background.queues import QUEUES
 from monitoring.clock import now_ms
 from monitoring.pipeline import backlog as pipeline_backlog
-from monitoring.queues import QUEUES
 from monitoring.spark.probe import SparkState, spark_probe
 
 DEMO = "demo"

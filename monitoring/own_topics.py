@@ -5,7 +5,7 @@ id; on other clusters topics with these names are normal topics. Only admins see
 not contain them, unless a rule has their full name.
 """
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.scope import Scope
 from monitoring.topic_names import CONSOLE_ACCESS, CONSOLE_AUDIT
 

@@ -293,7 +293,7 @@ _ALERTS = {
     "webhook_status": gettext_noop("answered %(status)d"),
     "webhook_redirect": gettext_noop("answered %(status)d; redirects are not followed"),
 }
-# --- URLs that are requested (egress.py), and stored secrets (secrets.py) -------------------------
+# --- URLs that are requested (egress/url_checks.py), stored secrets (encryption.py) ---------------
 _EGRESS = {
     "address_invalid": gettext_noop("%(part)s is not host:port"),
     "url_too_long": gettext_noop("the URL is longer than %(max)d characters"),

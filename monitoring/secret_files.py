@@ -86,5 +86,5 @@ def password() -> str:
 
 
 def fernet_key() -> str:
-    """A new key for monitoring/secrets.py."""
+    """A new key for monitoring/encryption.py."""
     return Fernet.generate_key().decode()

@@ -1,10 +1,10 @@
-"""`python -m monitoring.worker QUEUE`: runs the worker of one queue (queues.py)."""
+"""`python -m monitoring.worker QUEUE`: runs the worker of one queue (background/queues.py)."""
 
 import sys
 
 from monitoring import process_memory
+from monitoring.background.queues import QUEUES
 from monitoring.celery import app
-from monitoring.queues import QUEUES
 
 
 def main(arguments: list[str]) -> None:

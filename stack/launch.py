@@ -9,8 +9,8 @@ from pathlib import Path
 from django.db import DatabaseError, connection
 
 from console import ports
-from monitoring.embedded_cluster import EMBEDDED_SLUG
-from monitoring.secrets import missing_key_problem
+from monitoring.clusters.embedded_cluster import EMBEDDED_SLUG
+from monitoring.encryption import missing_key_problem
 from stack import data_folder_lock, os_processes, procfile_parser
 from stack.config import StackConfig
 from stack.external_services import Service, wait_for

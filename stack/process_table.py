@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from monitoring.queues import QUEUES
+from monitoring.background.queues import QUEUES
 from stack.fork_server import READY
 
 

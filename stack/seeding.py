@@ -11,7 +11,7 @@ from django.contrib.auth import get_user_model
 
 from console.accounts.services import ensure_admin
 from console.setting_rules import ADMIN_NAME
-from monitoring.embedded_cluster import save_embedded_cluster
+from monitoring.clusters.embedded_cluster import save_embedded_cluster
 from monitoring.secret_files import password
 from stack.config import StackConfig
 

@@ -9,11 +9,14 @@ the step of an ItemsAction has *items*, each of which can fail alone.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+from console.ui.texts import first_lines
 from monitoring.reason_translation import translated
 
 Facts = Mapping[str, Any]  # JSON-able
@@ -37,6 +40,14 @@ class PlanRefused(Exception):
 
 class PlanAlreadyConfirmed(PlanRefused):
     """The plan was already confirmed, for example by a double click."""
+
+
+def refuse_unread_partitions(names: Iterable[str]) -> None:
+    """Raises PlanRefused if there are any: partitions whose leaders did not answer."""
+    text = _("Partition %(name)s could not be read: its leader does not answer.")
+    lines = [text % {"name": name} for name in names]
+    if lines:
+        raise PlanRefused(first_lines(lines))
 
 
 @dataclass(frozen=True, slots=True)

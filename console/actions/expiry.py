@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from monitoring.queues import QUEUES
+from monitoring.background.queues import QUEUES
 
 PROPOSED_AGE_MAX = timedelta(minutes=15)  # the cluster may have changed since the review
 # Normally a worker starts within seconds. After this time, a user should review the plan again.

@@ -1,6 +1,7 @@
 """The live lists of alerts: firing and past alerts, rules, messages to webhooks."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.db.models import F
@@ -10,6 +11,7 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.alerts import services
 from console.alerts.tabs import alert_tabs
+from console.alerts.visible_alerts import alerts_in_scope, deliveries_in_scope, open_alerts
 from console.egress.services import query_to_allow
 from console.live import snapshot_cache
 from console.ui.queryset_table import QuerySetTable
@@ -21,7 +23,7 @@ from monitoring.reasons import loads
 
 def alerts(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]) -> dict[str, Any]:
     """The firing alerts with the lag in the latest sample, and the past alerts."""
-    firing = services.open_alerts(cluster, rights, snapshot_cache.snapshot(cluster.slug, rights))
+    firing = open_alerts(cluster, rights, snapshot_cache.snapshot(cluster.slug, rights))
     past = Alert.objects.filter(cluster=cluster, state=Alert.State.RESOLVED)
     columns = [
         Column("rule", _("Rule"), "rule__name"),
@@ -34,7 +36,7 @@ def alerts(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
     ]
     table = QuerySetTable(query, columns, "-fired", id="past")
     table.show(
-        past.filter(services.alerts_in_scope(rights))
+        past.filter(alerts_in_scope(rights))
         .annotate(lasted_ms=F("resolved_at_ms") - F("fired_at_ms"))
         .select_related("rule"),
         ("rule__name", "group", "topic"),
@@ -109,7 +111,7 @@ def deliveries(
     ]
     table = QuerySetTable(query, columns, "-created", id="deliveries")
     table.show(
-        AlertDelivery.objects.filter(services.deliveries_in_scope(rights), rule__in=visible)
+        AlertDelivery.objects.filter(deliveries_in_scope(rights), rule__in=visible)
         .select_related("rule", "alert"),
         ("rule__name", "event", "state", "error"),
     )  # fmt: skip
@@ -124,8 +126,21 @@ def deliveries(
                 "allow_query": query_to_allow(reason) if rights.may("egress.edit") else "",
                 "created_at_ms": int(delivery.created_at.timestamp() * 1000),
                 "next_at_ms": int(delivery.next_attempt_at.timestamp() * 1000),
-                "waits_for": services.waits_for(delivery, now),
+                "waits_for": _waits_for(delivery, now),
             }
             for delivery in table.rows
         ],
     }
+
+
+def _waits_for(delivery: AlertDelivery, now: datetime) -> str:
+    """What an attempted delivery waits for: the "answer" of the webhook, the "time" of the next
+    attempt, or a free "worker" after that; "" = nothing.
+    """
+    if delivery.state != AlertDelivery.State.WAITING or not delivery.attempts:
+        return ""
+    if delivery.next_attempt_at <= now:
+        return "worker"
+    # A running attempt is marked by the worker that claimed it (monitoring/alerts/tasks.py).
+    is_running = delivery.queued_at is not None and delivery.queued_at == delivery.attempted_at
+    return "answer" if is_running else "time"

@@ -10,17 +10,17 @@ from django.utils.translation import gettext_lazy as _
 from console.accounts import rate_limit
 from console.accounts.rights import Rights, may
 from console.egress.services import query_to_allow
-from monitoring.egress import (
+from monitoring.egress.models import EgressTarget, allowed_for
+from monitoring.egress.url_checks import (
     URL_LENGTH_MAX,
     EgressRefused,
     EgressUnresolved,
     check_url,
     origins,
 )
-from monitoring.egress_targets import EgressTarget, allowed_for
+from monitoring.encryption import SecretUnreadable, missing_key_problem
 from monitoring.models import AlertRule
 from monitoring.reason_translation import translated
-from monitoring.secrets import SecretUnreadable, missing_key_problem
 
 _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
 

@@ -1,53 +1,24 @@
 """Operations on alert rules: save, enable, disable, delete, test. Each change is audited."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 
 from console.accounts import rate_limit
 from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
 from console.audit import services as audit
-from monitoring.alerts import state_machine
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.evaluate import RULE_DISABLED, resolve_all
 from monitoring.alerts.payload import example_payload
+from monitoring.alerts.rule_types import Condition, Subject
+from monitoring.alerts.state_machine import matches
 from monitoring.clock import now_ms
 from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
-from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.scope_filter import shows_group, shows_topic
 
 RULES_MAX = 500
-
-
-@dataclass(frozen=True, slots=True)
-class OpenAlert:
-    """An alert and its subject's row in the latest sample; None = the subject is missing."""
-
-    alert: Alert
-    row: GroupRow | GroupOnTopicRow | None
-
-
-def is_visible(alert: Alert, rights: Rights) -> bool:
-    """Whether the alert's group and topic are within the user's scope."""
-    scope = rights.scope
-    return scope.shows_group(alert.group) and (not alert.topic or scope.shows_topic(alert.topic))
-
-
-def alerts_in_scope(rights: Rights, prefix: str = "") -> Q:
-    """`is_visible` as a database filter; `prefix` is the lookup from the row to the alert."""
-    about_topic = shows_topic(rights.scope, f"{prefix}topic") | Q((f"{prefix}topic", ""))
-    return shows_group(rights.scope, f"{prefix}group") & about_topic
-
-
-def deliveries_in_scope(rights: Rights) -> Q:
-    """A filter for deliveries: about visible alerts, or about no alert (tests)."""
-    return Q(alert=None) | alerts_in_scope(rights, "alert__")
 
 
 def visible_rules(cluster: Cluster, rights: Rights) -> list[AlertRule]:
@@ -65,29 +36,12 @@ def find_rule(cluster: Cluster, rights: Rights, number: int) -> AlertRule | None
     return next((rule for rule in visible_rules(cluster, rights) if rule.pk == number), None)
 
 
-def open_alerts(cluster: Cluster, rights: Rights, snapshot: Snapshot | None) -> list[OpenAlert]:
-    """The firing alerts, newest first, with the lag in the latest sample."""
-    firing = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
-    visible = [alert for alert in firing if is_visible(alert, rights)]
-    groups = snapshot.groups_named({alert.group for alert in visible}) if snapshot else {}
-
-    def row(alert: Alert) -> GroupRow | GroupOnTopicRow | None:
-        if snapshot and alert.topic:
-            return snapshot.group_on_topic(alert.group, alert.topic)
-        return groups.get(alert.group)
-
-    return [OpenAlert(alert, row(alert)) for alert in visible]
-
-
 def matching_group_count(rule: AlertRule, snapshot: Snapshot | None) -> int | None:
     """How many groups of the latest sample match the rule's pattern; None without a sample."""
     if snapshot is None:
         return None
-    condition = state_machine.Condition(rule.group_pattern, "", rule.threshold, 0)
-    return sum(
-        state_machine.matches(condition, state_machine.Subject(name))
-        for name in snapshot.group_names
-    )
+    condition = Condition(rule.group_pattern, "", rule.threshold, 0)
+    return sum(matches(condition, Subject(name)) for name in snapshot.group_names)
 
 
 def audit_fields(rule: AlertRule) -> dict[str, Any]:
@@ -136,19 +90,6 @@ def delete(principal: Principal, rule: AlertRule) -> bool:
         rule.delete()
         audit.record_by(principal, "alert.delete", rule.cluster.slug, rule.name, before)
     return True
-
-
-def waits_for(delivery: AlertDelivery, now: datetime) -> str:
-    """What an attempted delivery waits for: the "answer" of the webhook, the "time" of the next
-    attempt, or a free "worker" after that; "" = nothing.
-    """
-    if delivery.state != AlertDelivery.State.WAITING or not delivery.attempts:
-        return ""
-    if delivery.next_attempt_at <= now:
-        return "worker"
-    # A running attempt is marked by the worker that claimed it (monitoring/alerts/tasks.py).
-    is_running = delivery.queued_at is not None and delivery.queued_at == delivery.attempted_at
-    return "answer" if is_running else "time"
 
 
 def send_test(principal: Principal, rule: AlertRule) -> bool:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest, UserRequest
-from console.audit import services
+from console.audit import visible_entries
 from console.audit.forms import SIGN_INS, AuditFilter
 from console.audit.models import PLANS_KEPT, AuditEntry
 from console.audit.texts import key_title
@@ -53,14 +53,14 @@ def columns() -> list[Column]:
 @requires("audit.view")
 def index(request: UserRequest) -> HttpResponse:
     """The audit log of all clusters."""
-    return _page(request, services.visible_to(request.principal), has_sign_ins=True)
+    return _page(request, visible_entries.visible_to(request.principal), has_sign_ins=True)
 
 
 @require_safe
 @requires("audit.view")
 def of_cluster(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The audit log of a cluster, also for users who are admins of this cluster only."""
-    entries = services.of_cluster(cluster, request.rights.scope)
+    entries = visible_entries.of_cluster(cluster, request.rights.scope)
     return _page(request, entries, has_sign_ins=False)
 
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
+from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
 from monitoring.models import Cluster
-from monitoring.sasl_mechanisms import OAUTHBEARER
 
 
 class Step(StrEnum):
@@ -28,38 +28,12 @@ class Step(StrEnum):
 
 PASSED, WARNING, FAILED, NOT_REACHED = "passed", "warning", "failed", "not-reached"
 
-# Code of a reason → the step at which it occurs.
-_STEP_OF_CODE = {
-    "settings_unreadable": Step.SETTINGS,
-    "tls_settings": Step.SETTINGS,
-    "token_endpoint": Step.TOKEN,
-    "token_status": Step.TOKEN,
-    "token_format": Step.TOKEN,
-    "host_unknown": Step.NAME,
-    "certificate": Step.TLS,
-    "not_tls": Step.TLS,
-    "no_tls": Step.TLS,
-    "login_mechanism": Step.LOGIN,
-    "login_refused": Step.LOGIN,
-    "login_untrusted": Step.LOGIN,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
     step: Step
     title: str
     state: str
-
-
-def step_of(code: str, cluster: Cluster) -> Step:
-    """The step at which a reason with this code occurs."""
-    if code in _STEP_OF_CODE:
-        return _STEP_OF_CODE[code]
-    # A broker that closes the connection does not say why.
-    if cluster.uses_tls:
-        return Step.TLS
-    return Step.LOGIN if cluster.uses_sasl else Step.BROKERS
 
 
 def steps(cluster: Cluster, failed: Step | None, *, lacks_rights: bool) -> list[StepResult]:

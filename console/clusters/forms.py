@@ -8,10 +8,10 @@ from django.utils.translation import gettext_lazy as _
 
 from console.clusters import registry_form, security_form
 from console.clusters.metrics_form import MetricsForm
-from monitoring.cluster_security_columns import SECRETS
+from monitoring.clusters.security_columns import SECRETS
+from monitoring.encryption import missing_key_problem
 from monitoring.models import Cluster
 from monitoring.reason_translation import translated
-from monitoring.secrets import missing_key_problem
 
 # Slugs that would be ambiguous in URLs or Redis keys.
 RESERVED = {"add", "all", "none"}

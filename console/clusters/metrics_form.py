@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from console.clusters.registry_form import RegistryForm
 from console.clusters.security_form import KEEP
-from monitoring.cluster_metrics_columns import check_admin_urls, check_metrics_urls
-from monitoring.egress import origins
+from monitoring.clusters.metrics_columns import check_admin_urls, check_metrics_urls
+from monitoring.egress.url_checks import origins
 
 _CHECKS = {"admin_urls": check_admin_urls, "metrics_urls": check_metrics_urls}
 

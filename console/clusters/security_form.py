@@ -6,14 +6,14 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.cluster_security_columns import (
+from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
+from monitoring.clusters.security_columns import (
     PEM_LENGTH_MAX,
     SECRETS,
     check_certificates,
     check_key,
 )
 from monitoring.models import Cluster
-from monitoring.sasl_mechanisms import OAUTHBEARER
 
 COLUMNS = (
     "security_protocol", "ca_pem", "check_host_name", "certificate_pem", "sasl_mechanism",

@@ -12,8 +12,9 @@ from console.clusters.registry_form import COLUMNS as REGISTRY_COLUMNS
 from console.clusters.security_form import COLUMNS as SECURITY_COLUMNS
 from console.live import snapshot_cache
 from console.records.masking_rules import copy_masking_rules
-from monitoring import kafka_cluster_id, own_topics
-from monitoring.cluster_cleanup import delete_cluster_data
+from monitoring import own_topics
+from monitoring.clusters import kafka_cluster_id
+from monitoring.delete_cluster_data import delete_cluster_data
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster

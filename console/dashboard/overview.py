@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.alerts.services import open_alerts
+from console.alerts.visible_alerts import open_alerts
 from console.brokers.broker_warnings import (
     DISK_WARN_PERCENT,
     BrokerWarning,

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.alerts.services import OpenAlert
+from console.alerts.visible_alerts import OpenAlert
 from console.brokers.broker_warnings import BrokerWarning
 from console.ui import numbers
 from console.ui.links import group_url

@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.alerts.services import alerts_in_scope
-from console.audit import services as audit
+from console.alerts.visible_alerts import alerts_in_scope
+from console.audit import visible_entries
 from console.audit.models import AuditEntry
 from console.ui.links import group_url
 from monitoring.models import Alert, Cluster
@@ -85,7 +85,7 @@ def _brokers(slug: str, snapshot: Snapshot) -> Iterator[Change]:
 
 def _audited_changes(cluster: Cluster, rights: Rights) -> Iterator[Change]:
     """Successful changes in the audit log, which only admins may see."""
-    entries = audit.of_cluster(cluster.slug, rights.scope).filter(
+    entries = visible_entries.of_cluster(cluster.slug, rights.scope).filter(
         outcome="ok", action__regex=_AUDITED_ACTIONS
     )
     for entry in entries.order_by("-id")[:CHANGES_MAX]:

@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from console.egress import services
 from console.ui.texts import sentence
-from monitoring.egress_addresses import InvalidTarget, normal_form
-from monitoring.egress_targets import TARGETS_MAX, EgressTarget
+from monitoring.egress.addresses import InvalidTarget, normal_form
+from monitoring.egress.models import TARGETS_MAX, EgressTarget
 
 
 class EgressTargetForm(forms.ModelForm):  # type: ignore[type-arg]

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from console.accounts.principal import Principal
 from console.audit import services as audit
-from monitoring.egress_targets import TARGETS_MAX, EgressTarget
+from monitoring.egress.models import TARGETS_MAX, EgressTarget
 from monitoring.reasons import Reason
 
 

@@ -10,8 +10,8 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import UserRequest
 from console.egress import services
 from console.egress.forms import EgressTargetForm
-from monitoring.egress import setting_targets
-from monitoring.egress_targets import EgressTarget
+from monitoring.egress.models import EgressTarget
+from monitoring.egress.url_checks import setting_targets
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -18,7 +18,7 @@ from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import read_only_text, redirect_to_plan, unreadable_text
-from console.groups import services
+from console.groups import offset_plans
 from console.groups.actions.shared import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
 from console.groups.reset_preview import preview_of
@@ -41,7 +41,7 @@ def plan_reset(request: ClusterRequest, cluster: str, group: str) -> HttpRespons
         "groups/reset.html",
         page,
         form,
-        lambda: services.propose_reset(request.principal, request.cluster, group, form.reset()),
+        lambda: offset_plans.propose_reset(request.principal, request.cluster, group, form.reset()),
     )
 
 
@@ -77,7 +77,7 @@ def plan_delete_offsets(request: ClusterRequest, cluster: str, group: str) -> Ht
         "groups/change.html",
         page,
         form,
-        lambda: services.propose_delete_offsets(
+        lambda: offset_plans.propose_delete_offsets(
             request.principal, request.cluster, group, form.cleaned_data["topic"]
         ),
     )

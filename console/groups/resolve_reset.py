@@ -1,6 +1,6 @@
 """Resolves an offset reset into exact offsets: reads the cluster, changes nothing.
 
-The plan of a reset (services.py) and the preview beside its form (reset_preview.py) use it.
+The plan of a reset (offset_plans.py) and the preview beside its form (reset_preview.py) use it.
 """
 
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.actions.draft import PlanRefused
+from console.actions.draft import PlanRefused, refuse_unread_partitions
 from console.groups.actions.shared import item_key
 from console.groups.reset_rules import (
     PARTITIONS_MAX,
@@ -65,7 +65,7 @@ def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) ->
         committed = gateway.groups.committed(group)
         chosen = _chosen_partitions(gateway, scope, committed, reset)
         logs = gateway.log_offsets.ranges(chosen)
-        _refuse_unanswered(key for key in chosen if key not in logs)
+        refuse_unread_partitions(item_key(*key) for key in chosen if key not in logs)
         commits = {key: CommitInLog(committed.get(key), logs[key]) for key in chosen}
         given = _given_offsets(gateway, scope, chosen, reset)
     try:
@@ -125,14 +125,6 @@ def _given_offsets(
         return dict(other)
     if reset.reset_to in (ResetTo.TIME, ResetTo.DURATION):
         found = gateway.log_offsets.at_time(chosen, reset.at_ms)
-        _refuse_unanswered(key for key in chosen if key not in found)
+        refuse_unread_partitions(item_key(*key) for key in chosen if key not in found)
         return found
     return {}
-
-
-def _refuse_unanswered(keys: Iterable[TopicPartition]) -> None:
-    """Raises PlanRefused if the leaders of some partitions did not answer."""
-    text = _("The log of %(name)s could not be read: its leader does not answer.")
-    lines = [text % {"name": item_key(*key)} for key in keys]
-    if lines:
-        raise PlanRefused(first_lines(lines))

@@ -15,7 +15,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import may, rights_of
-from console.alerts.services import alerts_in_scope
+from console.alerts.visible_alerts import alerts_in_scope
 from console.clusters.middleware import last_cluster
 from console.clusters.visible_clusters import visible_clusters
 from console.live import pages, snapshot_cache

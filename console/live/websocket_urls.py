@@ -4,7 +4,7 @@ from typing import Any
 
 from django.urls import path, re_path
 
-from console.live.consumers import ClusterConsumer
+from console.live.websocket_consumer import ClusterConsumer
 
 
 async def refuse(scope: Any, receive: Any, send: Any) -> None:

@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.produce.copy_services import RECORDS_MAX, RangesToCopy
+from console.produce.copy_plans import RECORDS_MAX, RangesToCopy
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.models import Cluster
 from monitoring.topic_names import is_topic_name

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from monitoring.gateway.records import Headers
+from monitoring.gateway.record_row import Headers
 from monitoring.schema_registry.exact_json import standard_json
 
 TEXT, JSON, BASE64, HEX, EMPTY, NULL = "text", "json", "base64", "hex", "empty", "null"

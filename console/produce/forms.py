@@ -10,11 +10,11 @@ from django.utils.translation import gettext_lazy as _
 from console.produce import data_formats, json_lines, stored_records
 from console.produce.data_formats import SCHEMA, InvalidData
 from console.produce.schema_data import SchemaData, schema_data, subject_of
-from console.produce.services import WriteRequest
+from console.produce.write_plans import WriteRequest
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
-from monitoring.gateway.records import Headers, RecordRow
-from monitoring.schema_registry_settings import RegistrySettings
+from monitoring.gateway.record_row import Headers, RecordRow
 
 AS_IN_FILE = "file"
 _TEXT_MAX = 3 * stored_records.BYTES_MAX  # hex and spaces

@@ -30,7 +30,7 @@ from console.produce.data_formats import (
     to_utf8,
 )
 from monitoring.gateway.producing import NewRecord
-from monitoring.gateway.records import Headers
+from monitoring.gateway.record_row import Headers
 from monitoring.schema_registry.exact_json import compact_json, exact_json, standard_json
 
 Encode = Callable[[Any, str], bytes]  # as SchemaData.of_value

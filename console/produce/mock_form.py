@@ -9,9 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from console.produce.actions.mock_records import RATE_MAX, RECORDS_MAX, SECONDS_MAX, MockSpec
 from console.produce.data_formats import InvalidData, read_json
 from console.produce.forms import VALUE, TargetForm, data_field, schema_field
+from console.produce.mock_plans import MockRequest
 from console.produce.mock_values import InvalidSchema
 from console.produce.schema_data import find_schema, subject_of
-from console.produce.services import MockRequest
 from monitoring.clock import now_ms
 from monitoring.schema_registry.client import Schema
 

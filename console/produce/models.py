@@ -11,8 +11,8 @@ from datetime import timedelta
 from django.db import models
 
 from console.produce import stored_records
+from monitoring.encryption import EncryptedField, decrypt, encrypt
 from monitoring.gateway.producing import NewRecord, WriteOutcome
-from monitoring.secrets import EncryptedField, decrypt, encrypt
 
 KEPT = timedelta(hours=1)  # contents that were never applied, or of a plan that may be resumed
 ROWS_KEPT = timedelta(days=91)  # longer than the plans

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 
 from console.produce.data_formats import InvalidData, read_json
 from console.ui.texts import sentence
-from monitoring.gateway.records import schema_type_name
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.gateway.record_row import schema_type_name
 from monitoring.schema_registry.client import Schema, read_latest, read_schema
-from monitoring.schema_registry.compiled import SchemaUnusable
+from monitoring.schema_registry.compiled_schema import SchemaUnusable
 from monitoring.schema_registry.connection import RegistryError
 from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
 from monitoring.schema_registry.exact_json import exact_json
-from monitoring.schema_registry_settings import RegistrySettings
 
 SECONDS_MAX = 20.0
 _ID_MAX = (1 << 31) - 1

@@ -14,10 +14,10 @@ from console.actions import registry
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import read_only_text, redirect_to_plan
-from console.produce import services
+from console.produce import mock_plans, write_plans
 from console.produce.actions.copy_records import CopyRecords, check_source
 from console.produce.copy_form import CopyForm
-from console.produce.copy_services import clusters_to_copy_to, propose_copy
+from console.produce.copy_plans import clusters_to_copy_to, propose_copy
 from console.produce.forms import (
     LinesForm,
     RecordForm,
@@ -69,7 +69,7 @@ def _write(
         return answer(
             request,
             page,
-            lambda: services.propose_write(request.principal, request.cluster, wanted),
+            lambda: write_plans.propose_write(request.principal, request.cluster, wanted),
         )
     return _render(request, page, 422 if form.errors else 200)
 
@@ -91,7 +91,7 @@ def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
             return answer(
                 request,
                 page,
-                lambda: services.propose_mock(request.principal, request.cluster, wanted),
+                lambda: mock_plans.propose_mock(request.principal, request.cluster, wanted),
             )
         page["preview"] = form.preview()
     return _render(request, page, 422 if form.errors else 200)
@@ -139,7 +139,7 @@ def _record_to_send_again(request: ClusterRequest, page: dict[str, Any]) -> Mapp
         return {}
     partition_and_offset = form.cleaned_data["partition"], form.cleaned_data["offset"]
     try:
-        record = services.record_to_send_again(
+        record = write_plans.record_to_send_again(
             request.principal, request.cluster, page["topic"], *partition_and_offset
         )
     except GatewayError as error:

@@ -8,10 +8,10 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import Params
 from console.produce.models import CopyState, WaitingRecords
 from console.ui import numbers
+from monitoring.encryption import SecretUnreadable
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.producing import NewRecord
 from monitoring.reasons import Reason, several
-from monitoring.secrets import SecretUnreadable
 
 _PARTITIONS_SHOWN = 20
 StoredOutcome = WaitingRecords | CopyState

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.records.json_indentation import indented
 from console.records.visible_text import visible
-from monitoring.gateway.records import SchemaNote
+from monitoring.gateway.record_row import SchemaNote
 from monitoring.records.decoders import encodings
 from monitoring.records.decoders.encodings import AUTO, BASE64, DECODERS, HEX, TEXT
 from monitoring.schema_registry import wire_format

@@ -15,7 +15,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from typing import Any
 
-from monitoring.gateway.records import RecordRow, SchemaNote
+from monitoring.gateway.record_row import RecordRow, SchemaNote
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from console.records.display_options import DisplayOptions
 from console.records.shown_record import shown_record
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from monitoring.models import Cluster
 from monitoring.records.filters import FilterInvalid
 from monitoring.records.search import Event, SearchProgress

@@ -17,18 +17,18 @@ from console.records import masking_rules
 from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.display_options import DEFAULT, DisplayOptions
 from console.records.shown_record import ShownRecord, shown_record
-from monitoring import kafka_cluster_id
+from monitoring.clusters import kafka_cluster_id
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.encryption import SecretUnreadable
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.record_pages import RecordPage, UnreadPartition
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 from monitoring.records.decoders import internal_topics
 from monitoring.records.masking import mask
 from monitoring.schema_registry.record_decoder import for_registry
-from monitoring.schema_registry_settings import RegistrySettings
-from monitoring.secrets import SecretUnreadable
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from console.records.decode import Decoded, decode
 from console.records.display_options import DEFAULT, DisplayOptions
 from console.records.field_paths import Fields
 from console.records.visible_text import visible
-from monitoring.gateway.records import RecordRow, SchemaNote
+from monitoring.gateway.record_row import RecordRow, SchemaNote
 from monitoring.records.decoders import internal_topics
 from monitoring.records.decoders.encodings import AUTO
 from monitoring.records.masking import MASK, MASK_BYTES, mask, rounded_size

@@ -10,8 +10,8 @@ from django.utils.translation import ngettext
 from console.segments import marks
 from console.segments.lookup import LookUp
 from console.segments.marks import Mark
+from console.segments.partition_log import PartitionLog
 from console.segments.scale import OFFSET, SIZE, TIME, Scale
-from console.segments.services import PartitionLog
 from console.segments.strip import Strip, strip_of
 from console.ui import numbers, times
 

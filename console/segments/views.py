@@ -20,7 +20,14 @@ from console.records.forms import OFFSET_MAX
 from console.records.masking_rules import is_masked
 from console.records.search_stream import error_text
 from console.records.streaming_response import disable_buffering, stream_chunks
-from console.segments import compaction_stream, partition_page, services, start_estimate
+from console.segments import (
+    compaction_stream,
+    find_batches,
+    partition_log,
+    partition_page,
+    segment_page,
+    start_estimate,
+)
 from console.segments.forms import LookUpForm
 from console.segments.lookup import OffsetNotFound, OffsetOutside
 from console.segments.scale import scale_of
@@ -58,17 +65,19 @@ def partition_segments(
     def read() -> None:
         at_ms = now_ms()
         try:
-            log = services.read_partition(request.principal, request.cluster, page["row"], at_ms)
+            log = partition_log.read_partition(
+                request.principal, request.cluster, page["row"], at_ms
+            )
         except Unsupported:  # no brokerd, or the address of its admin port is not known
             page["is_fetched"] = True
-            page["batches"] = _look_up(request, page["row"], form, services.fetch_batches)
-            retention = services.read_retention(request.cluster, topic)
+            page["batches"] = _look_up(request, page["row"], form, find_batches.fetch_batches)
+            retention = partition_log.read_retention(request.cluster, topic)
             page["is_compacted"] = retention.is_compacted
             return
         page["log"], page["is_compacted"] = log, log.retention.is_compacted
         try:
             if form.is_bound and not page["is_masked"]:
-                page["lookup"] = _look_up(request, page["row"], form, services.look_up)
+                page["lookup"] = _look_up(request, page["row"], form, find_batches.look_up)
         finally:  # the log is drawn also if the look-up fails
             if log.segments:
                 page.update(_strip(request, page, at_ms))
@@ -101,7 +110,7 @@ def segment(
 ) -> HttpResponse:
     """The content of a segment: offset index, time index or batches."""
     kind = request.GET.get("show", "batches")
-    kind = kind if kind in services.KINDS else "batches"
+    kind = kind if kind in segment_page.KINDS else "batches"
     page = _page(request, topic, partition) | {
         "base_offset": base_offset,
         "kind": kind,
@@ -114,14 +123,14 @@ def segment(
     def read() -> None:
         arguments = (request.principal, request.cluster, page["row"], base_offset, kind, start)
         try:
-            segment_page = services.read_segment(*arguments)
-        except services.NoSegment as error:
+            found = segment_page.read_segment(*arguments)
+        except segment_page.NoSegment as error:
             raise gone from error
         page.update(
-            files=segment_page.files,
-            content=segment_page.content,
-            start=segment_page.start,
-            next_start=segment_page.next_start,
+            files=found.files,
+            content=found.content,
+            start=found.start,
+            next_start=found.next_start,
         )
 
     if base_offset > OFFSET_MAX:

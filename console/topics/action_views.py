@@ -22,8 +22,8 @@ from console.actions.redirect_to_plan import (
 from console.topics.configure_form import ConfigureForm
 from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
 from console.topics.new_topic_presets import PRESETS, copy_of
+from console.topics.purge_plans import propose_purge
 from console.topics.restrictions import why_not_changeable
-from console.topics.services import propose_purge
 from console.topics.topic_context import topic_context
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster

@@ -12,8 +12,8 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import registry
 from console.actions.redirect_to_plan import read_only_text, redirect_to_plan
 from console.topics.actions.bulk import TOPICS_MAX, ConfigureTopics, DeleteTopics, PurgeTopics
+from console.topics.bulk_plans import propose_bulk
 from console.topics.forms import SelectionForm
-from console.topics.services import propose_bulk
 from console.topics.topic_list import selected_names
 
 ACTIONS = (ConfigureTopics.action, PurgeTopics.action, DeleteTopics.action)

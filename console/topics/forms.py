@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.groups.reset_rules import OFFSET_MAX, Invalid, partition_numbers
 from console.topics.actions.bulk import ConfigureTopics
-from console.topics.services import Purge
+from console.topics.purge_plans import Purge
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.topic_names import is_topic_name
 

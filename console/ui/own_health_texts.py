@@ -6,8 +6,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.ui import times
+from monitoring.background.queues import QUEUES
 from monitoring.own_health import Part, State, Why
-from monitoring.queues import QUEUES
 from monitoring.ticks.tick_stream import LIVE_MS
 
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from kombu.exceptions import OperationalError
 
 from monitoring.alerts.models import AlertDelivery
-from monitoring.queues import QUEUES
+from monitoring.background.queues import QUEUES
 
 log = logging.getLogger(__name__)
 IN_PROGRESS_MAX = 2

@@ -15,13 +15,10 @@ from monitoring.alerts import pending_subjects
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.alerts.payload import alert_payload
-from monitoring.alerts.rule_input import rule_input_of
+from monitoring.alerts.rule_input_of_tick import rule_input_of
+from monitoring.alerts.rule_types import Condition, LagReading, RuleInput, Subject
 from monitoring.alerts.state_machine import (
-    Condition,
-    LagReading,
     Phase,
-    RuleInput,
-    Subject,
     SubjectState,
     Transition,
     TransitionKind,

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.secrets import EncryptedField, SecretUnreadable, decrypt, encrypt
+from monitoring.encryption import EncryptedField, SecretUnreadable, decrypt, encrypt
 
 
 class AlertRule(models.Model):

@@ -20,7 +20,7 @@ from hashlib import sha256
 from typing import Any
 
 from monitoring.alerts.models import Alert, AlertRule
-from monitoring.alerts.state_machine import LagReading
+from monitoring.alerts.rule_types import LagReading
 from monitoring.reasons import loads
 
 _VERSION = 1

@@ -8,7 +8,8 @@ import json
 from collections.abc import Mapping
 
 from monitoring import redis_client, redis_keys
-from monitoring.alerts.state_machine import Phase, Subject, SubjectState
+from monitoring.alerts.rule_types import Subject
+from monitoring.alerts.state_machine import Phase, SubjectState
 
 Pending = dict[int, dict[Subject, SubjectState]]  # by rule id
 _KEPT_S = 24 * 3600

@@ -24,6 +24,8 @@ from enum import Enum
 from fnmatch import translate
 from functools import lru_cache
 
+from monitoring.alerts.rule_types import Condition, LagReading, RuleInput, Subject
+
 
 class Observation(Enum):
     """What a tick says about a subject (see above)."""
@@ -62,27 +64,6 @@ NEXT: dict[tuple[Phase, Observation], Phase] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """When a rule fires: a matching group, or its matching topics, have a lag over the threshold.
-
-    Patterns are shell-style (`*`, `?`, `[ab]`); an empty topic pattern means the group's total lag.
-    """
-
-    group_pattern: str
-    topic_pattern: str
-    threshold: int
-    for_ms: int
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Subject:
-    """What an alert is about; an empty topic = the group as a whole."""
-
-    group: str
-    topic: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class SubjectState:
     """The state of a subject under a rule; an OK subject has none."""
 
@@ -90,34 +71,6 @@ class SubjectState:
     since_ms: int  # when the lag went over the threshold
     last_over_ms: int  # when it was last over the threshold
     unknown_since_ms: int | None = None  # since when the lag is unknown; None = it is known
-
-
-@dataclass(frozen=True, slots=True)
-class LagReading:
-    """A subject's lag in a tick; None = unknown. `complete`: no partition is missing in it.
-
-    `ahead` partitions count as 0: their commits are beyond their ends, by `ahead_by` in total.
-    """
-
-    lag: int | None
-    complete: bool
-    ahead: int = 0
-    ahead_by: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class RuleInput:
-    """The lags of one tick. `all_groups`: a subject that is missing here does not exist.
-
-    Only a rule that contains the full name of a topic in `hidden_topics` applies to it: a rule with
-    "*" would reveal it to the webhook and to other users.
-    """
-
-    at_ms: int
-    groups: Mapping[Subject, LagReading]
-    topics: Mapping[Subject, LagReading]
-    all_groups: bool
-    hidden_topics: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

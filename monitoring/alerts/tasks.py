@@ -15,8 +15,8 @@ from monitoring.alerts import webhook
 from monitoring.alerts.delivery_queue import enqueue_of_rule, rules_with_due_deliveries
 from monitoring.alerts.models import Alert, AlertDelivery
 from monitoring.alerts.retry_waits import wait_s
+from monitoring.encryption import SecretUnreadable
 from monitoring.reasons import Reason, dumps
-from monitoring.secrets import SecretUnreadable
 
 # No other worker claims the row within this time; if the worker died,
 # `enqueue_due_deliveries` retries later.

@@ -1,4 +1,4 @@
-"""Sends one POST to a webhook: checks the URL (egress.py), signs the body, follows no redirects."""
+"""Sends one POST to a webhook: checks the URL (egress/), signs the body, follows no redirects."""
 
 import asyncio
 import time
@@ -9,11 +9,11 @@ from typing import Any
 
 import httpx
 
-from monitoring import bounded_http
 from monitoring.alerts.payload import body_of, signature
-from monitoring.egress import EgressRefused, EgressUnresolved, check_url
-from monitoring.egress_addresses import AllowedTarget
-from monitoring.egress_targets import EgressTarget, allowed_for
+from monitoring.egress import bounded_http
+from monitoring.egress.addresses import AllowedTarget
+from monitoring.egress.models import EgressTarget, allowed_for
+from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, check_url
 from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 

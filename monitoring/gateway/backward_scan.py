@@ -8,7 +8,7 @@ records were found, and narrower if there were more than can be read at once.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from monitoring.gateway.records import RecordRow, SortKey
+from monitoring.gateway.record_row import RecordRow, SortKey
 
 _WIDER, _MUCH_WIDER, _NARROWER = 4, 16, 4
 

@@ -8,6 +8,7 @@ from functools import partial
 
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
@@ -16,7 +17,6 @@ from monitoring.gateway.wire import configs as wire_configs
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 

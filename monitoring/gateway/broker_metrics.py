@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from monitoring import bounded_http
-from monitoring.bounded_http import Answer, AnswerRefused
-from monitoring.clusters import Cluster
-from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
-from monitoring.egress_addresses import AllowedTarget
-from monitoring.egress_targets import EgressTarget, allowed_for
+from monitoring.clusters.models import Cluster
+from monitoring.egress import bounded_http
+from monitoring.egress.addresses import AllowedTarget
+from monitoring.egress.bounded_http import Answer, AnswerRefused
+from monitoring.egress.models import EgressTarget, allowed_for
+from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, Target, check_url
+from monitoring.encryption import SecretUnreadable
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unsupported
 from monitoring.reasons import Reason
-from monitoring.secrets import SecretUnreadable
 
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 _ACCEPT = "text/plain;version=0.0.4"

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from monitoring.clusters import Cluster
-from monitoring.egress import EgressRefused, split_url
-from monitoring.egress_addresses import AllowedTarget
-from monitoring.egress_targets import EgressTarget, allowed_for
+from monitoring.clusters.models import Cluster
+from monitoring.egress.addresses import AllowedTarget
+from monitoring.egress.models import EgressTarget, allowed_for
+from monitoring.egress.url_checks import EgressRefused, split_url
 from monitoring.ports import ADMIN_PORT_ABOVE
 
 LOOPBACK = AllowedTarget("127.0.0.1")

@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import numpy as np
 
-from monitoring import bounded_http
-from monitoring.bounded_http import Answer, AnswerRefused
-from monitoring.egress import EgressRefused, EgressUnresolved, Target, check_url
+from monitoring.egress import bounded_http
+from monitoring.egress.bounded_http import Answer, AnswerRefused
+from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, Target, check_url
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir

@@ -5,13 +5,13 @@ from typing import TypeVar
 
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Unreadable
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import Broker
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 _T = TypeVar("_T")

@@ -9,7 +9,10 @@ from typing import Self
 
 from django.utils.functional import cached_property
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.clusters.models import Cluster
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.encryption import SecretUnreadable
 from monitoring.gateway import oauth
 from monitoring.gateway.broker_configs import BrokerConfigs
 from monitoring.gateway.broker_metrics import BrokerMetrics
@@ -24,10 +27,7 @@ from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.record_pages import RecordPages
 from monitoring.gateway.topic_admin import TopicAdmin
 from monitoring.gateway.wire.sync_client import SyncClient
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
-from monitoring.schema_registry_settings import RegistrySettings
-from monitoring.secrets import SecretUnreadable
 
 
 class Gateway:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.kafka_client_settings import ClientSettings
 
 if TYPE_CHECKING:  # it loads Django, which the worker processes of librdkafka do without
     from monitoring.gateway.wire.sync_client import SyncClient

@@ -7,10 +7,10 @@ separate process (librdkafka/log_offsets.py).
 from collections.abc import Iterable
 from typing import Any
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.kafka_client_settings import ClientSettings
 
 
 class LogOffsets:

@@ -12,13 +12,13 @@ from urllib.parse import quote, urlencode
 
 import httpx
 
-from monitoring import bounded_http, egress
 from monitoring.clock import now_ms
+from monitoring.clusters.kafka_client_settings import AccessToken, ClientSettings, Sasl
+from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
+from monitoring.egress import bounded_http, url_checks
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Refused
-from monitoring.kafka_client_settings import AccessToken, ClientSettings, Sasl
 from monitoring.reasons import Reason
-from monitoring.sasl_mechanisms import OAUTHBEARER
 
 _BYTES_MAX = 64 * 1024
 _LIFETIME_S_DEFAULT = 300  # if the endpoint does not say it
@@ -71,16 +71,16 @@ async def _request(sasl: Sasl) -> AccessToken:
     }
     try:
         target = await asyncio.to_thread(
-            egress.check_url, sasl.token_url, sasl.token_targets
+            url_checks.check_url, sasl.token_url, sasl.token_targets
         )  # DNS
         async with httpx.AsyncClient(trust_env=False, follow_redirects=False) as client:
             answer = await bounded_http.request(
                 client, "POST", target, timeout_s=timeouts.TOKEN_S, body_bytes_max=_BYTES_MAX,
                 headers=headers, content=urlencode(form).encode(),
             )  # fmt: skip
-    except (egress.EgressRefused, bounded_http.AnswerRefused) as error:
+    except (url_checks.EgressRefused, bounded_http.AnswerRefused) as error:
         raise Refused(Reason("token_endpoint", why=error.reason)) from error
-    except egress.EgressUnresolved as error:
+    except url_checks.EgressUnresolved as error:
         raise _no_answer(error.reason) from error
     except (TimeoutError, httpx.HTTPError) as error:
         raise _no_answer(str(error) or type(error).__name__) from error

@@ -7,10 +7,10 @@ after an unknown outcome: `WriteOutcome.is_unknown` says which records may have 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka import workers
-from monitoring.gateway.records import Headers
-from monitoring.kafka_client_settings import ClientSettings
+from monitoring.gateway.record_row import Headers
 
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 

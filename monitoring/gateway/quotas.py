@@ -7,12 +7,12 @@ Unsupported if the cluster does not offer the request.
 from collections.abc import Mapping
 from functools import partial
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import controller, timeouts
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.wire import quotas as wire
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.quotas import Entity, Quota
-from monitoring.kafka_client_settings import ClientSettings
 
 
 class Quotas:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import controller, timeouts
 from monitoring.gateway.error_codes import raise_if_error, reason_of
 from monitoring.gateway.errors import GatewayError
@@ -20,7 +21,6 @@ from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import Broker
 from monitoring.gateway.wire.reassignments import Reassignment
-from monitoring.kafka_client_settings import ClientSettings
 
 _T = TypeVar("_T")
 

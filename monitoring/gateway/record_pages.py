@@ -8,11 +8,11 @@ in a separate process (librdkafka/reading.py).
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka import workers
-from monitoring.gateway.records import RecordRow
-from monitoring.kafka_client_settings import ClientSettings
+from monitoring.gateway.record_row import RecordRow
 from monitoring.reasons import Reason
 
 if TYPE_CHECKING:  # not imported in librdkafka's process

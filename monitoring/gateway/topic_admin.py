@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka import workers
-from monitoring.kafka_client_settings import ClientSettings
 
 
 @dataclass(frozen=True, slots=True)

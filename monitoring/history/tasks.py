@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from monitoring import process_memory
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.history import services
 
 

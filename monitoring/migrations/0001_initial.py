@@ -3,8 +3,8 @@
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
-import monitoring.cluster_metrics_columns
-import monitoring.clusters
+import monitoring.clusters.metrics_columns
+import monitoring.clusters.models
 from django.db import migrations, models
 
 
@@ -22,9 +22,9 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('slug', models.SlugField(max_length=40, unique=True)),
                 ('name', models.CharField(max_length=80)),
-                ('bootstrap_servers', models.CharField(max_length=1000, validators=[monitoring.clusters._check_bootstrap])),
-                ('zookeeper_connect', models.CharField(blank=True, default='', max_length=1000, validators=[monitoring.clusters._check_zookeeper])),
-                ('admin_urls', models.JSONField(blank=True, default=dict, validators=[monitoring.cluster_metrics_columns.check_admin_urls])),
+                ('bootstrap_servers', models.CharField(max_length=1000, validators=[monitoring.clusters.models._check_bootstrap])),
+                ('zookeeper_connect', models.CharField(blank=True, default='', max_length=1000, validators=[monitoring.clusters.models._check_zookeeper])),
+                ('admin_urls', models.JSONField(blank=True, default=dict, validators=[monitoring.clusters.metrics_columns.check_admin_urls])),
                 ('admin_token', models.TextField(blank=True, default='', editable=False)),
                 ('read_only', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.history import manifest
 from monitoring.history.levels import DAY, RAW
 from monitoring.history.root_folder import current

@@ -6,7 +6,7 @@ import os
 import shutil
 from typing import Any
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.history.levels import DAY_MS, HOUR_MS, LEVELS, Level
 from monitoring.history.manifest import Files, HistoryFile
 from monitoring.history.root_folder import Root

@@ -19,8 +19,9 @@ from billiard.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
 from monitoring import redis_client
+from monitoring.background.queues import QUEUES
 from monitoring.clock import now_ms
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.history import manifest
 from monitoring.history.levels import LEVELS
 from monitoring.history.root_folder import Root, current
@@ -29,7 +30,6 @@ from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob, TickCounts
 from monitoring.pipeline.models import PipelineRun, RunState
 from monitoring.pipeline.retention import kept_from_ms
 from monitoring.pipeline.tick_counts import read_tick_counts
-from monitoring.queues import QUEUES
 from monitoring.reasons import Reason, dumps
 from monitoring.redis_lock import renew, try_lock
 

@@ -12,7 +12,7 @@ import logging
 from celery import current_app, shared_task
 
 from monitoring import redis_client
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.reports.models import Report, State
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import cel
 import orjson
 
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 
 # A path ends before a function: `.size()`.
 _STEPS = r"((?:\.\w+(?!\w|\s*\()|\[\"[^\"\\]*\"\])*)"

@@ -1,8 +1,8 @@
 """The filter of a search: conditions on one field each, and an expression in CEL. Pure.
 
 Most records of a search do not match. So a filter has a `prefilter` that finds, in the bytes of a
-whole batch, the next place that a matching record can contain (scan.py). Regular expressions are
-RE2's, whose time grows only linearly with the length of the text.
+whole batch, the next place that a matching record can contain (batch_scan.py). Regular expressions
+are RE2's, whose time grows only linearly with the length of the text.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from functools import partial
 
 import re2
 
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from monitoring.records.cel_expression import EVALUATION_ERRORS, Expression, ExpressionInvalid
 
 FIELDS = ("any", "key", "value", "header_name", "header_value")

@@ -15,7 +15,7 @@ import numpy as np
 from brokerd.protocol.records import DELETE_HORIZON, HEADER_BYTES, BatchHeader
 from brokerd.protocol.varint import read_varint
 from monitoring.gateway.wire.fetch import FetchedRecords
-from monitoring.records import batches, scan
+from monitoring.records import batch_scan, batches
 from monitoring.records.batches import AbortedTransaction, Batch
 from monitoring.records.compaction_estimate import EXPIRED, RECORD, TOMBSTONE, ScannedKeys
 from monitoring.records.search_windows import Window
@@ -59,7 +59,7 @@ class _Found:
         else:
             try:
                 self._add_records(batch, now_ms)
-            except scan.DAMAGED:
+            except batch_scan.DAMAGED:
                 self._damaged += 1
                 self._other_bytes += header.size_bytes
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 
 MASK = "••••"
 MASK_BYTES = MASK.encode()

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from monitoring.gateway.errors import Unreadable
 from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.reasons import Reason
-from monitoring.records import scan
+from monitoring.records import batch_scan
 from monitoring.records.search_windows import Window
 from monitoring.records.window_scanner import Scanned
 
@@ -104,5 +104,5 @@ def _serve(
             ]
             try:
                 connection.send(scanner.scan(window, pieces))
-            except scan.DAMAGED as error:
+            except batch_scan.DAMAGED as error:
                 connection.send(error)

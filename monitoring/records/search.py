@@ -13,18 +13,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from monitoring.gateway.wire import fetch
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import Metadata
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
-from monitoring.records import batches, scan
+from monitoring.records import batch_scan, batches
 from monitoring.records.filters import Condition, RecordFilter
 from monitoring.records.scan_pool import Scanner, ScanPool
 from monitoring.records.search_windows import (
@@ -34,7 +35,6 @@ from monitoring.records.search_windows import (
     Window,
 )
 from monitoring.records.window_scanner import Scanned, WindowScanner
-from monitoring.schema_registry_settings import RegistrySettings
 
 _PROGRESS_S = 0.25
 _ROWS_PER_EVENT = 50
@@ -203,7 +203,7 @@ class Search:
                 continue
             try:
                 await self._read_window(window)
-            except (GatewayError, *scan.DAMAGED) as error:
+            except (GatewayError, *batch_scan.DAMAGED) as error:
                 self._drop_window(window, error)
 
     def _drop_window(self, window: Window, error: Exception) -> None:

@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from monitoring.gateway.records import RecordRow
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.gateway.record_row import RecordRow
 from monitoring.gateway.wire.fetch import FetchedRecords
-from monitoring.records import batches, scan
+from monitoring.records import batch_scan, batches
 from monitoring.records.batches import AbortedTransaction
 from monitoring.records.compaction_estimate import ScannedKeys
 from monitoring.records.filters import RecordFilter
 from monitoring.records.masking import mask
 from monitoring.records.search_windows import Window
 from monitoring.schema_registry.record_decoder import for_registry
-from monitoring.schema_registry_settings import RegistrySettings
 
 
 class Scanned(NamedTuple):
@@ -63,7 +63,7 @@ class WindowScanner:
                 is_whole = (offsets.start, offsets.stop) == (first, last + 1)
                 try:
                     found += self._matches(window, batch, None if is_whole else offsets)
-                except scan.DAMAGED:
+                except batch_scan.DAMAGED:
                     damaged += 1
         return Scanned(
             found, scanned, damaged,
@@ -75,7 +75,7 @@ class WindowScanner:
         self, window: Window, batch: batches.Batch, offsets: range | None
     ) -> list[RecordRow]:
         masked, accepts = self._masked, self._filter.accepts
-        rows: Iterable[RecordRow] = scan.candidates(
+        rows: Iterable[RecordRow] = batch_scan.candidates(
             window.partition, batch.header, batch.records(), self._prefilter, offsets,
             with_schemas=self._decoder is not None,
         )  # fmt: skip

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.reports import result_files
 from monitoring.reports.kinds import KINDS, validated_range
 from monitoring.reports.models import Report, State

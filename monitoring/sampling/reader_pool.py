@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from monitoring.clock import now_ms
-from monitoring.clusters import Cluster, parse_addresses
+from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.clusters.models import Cluster, parse_addresses
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.brokerd_stats import BrokerdStatsReader
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.zookeeper import ZooKeeper
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 from monitoring.sampling.last_records import LastRecords
 from monitoring.ticks.tick import Tick

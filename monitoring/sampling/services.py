@@ -18,9 +18,9 @@ from monitoring.reasons import Reason
 from monitoring.redis_lock import try_lock
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.carry_over import carry_over
-from monitoring.sampling.delete_old_samples import delete_old_samples
 from monitoring.sampling.reader_pool import ReaderPool, SamplingResult, SamplingTarget
 from monitoring.ticks import tick_stream
+from monitoring.ticks.delete_old_samples import delete_old_samples
 from monitoring.ticks.tick import Tick
 from monitoring.ticks.tick_stream import put_tick, record_gap
 

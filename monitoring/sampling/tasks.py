@@ -6,15 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from celery import shared_task
 from django.db import connections
 
-from monitoring import kafka_cluster_id, process_memory
-from monitoring.cluster_cleanup import delete_samples
-from monitoring.clusters import Cluster, InvalidAddress
+from monitoring import process_memory
+from monitoring.clusters import kafka_cluster_id
+from monitoring.clusters.models import Cluster, InvalidAddress
+from monitoring.delete_cluster_data import delete_samples
+from monitoring.encryption import SecretUnreadable
 from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.redis_client import StoreDown
 from monitoring.sampling.reader_pool import SamplingTarget
 from monitoring.sampling.services import readers, sample_cluster
-from monitoring.secrets import SecretUnreadable
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick_stream import record_gap
 

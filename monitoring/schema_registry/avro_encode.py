@@ -1,8 +1,8 @@
 """Encodes JSON in Avro's binary encoding by a schema. Pure.
 
-The opposite of avro.py. It takes what avro.py shows of a record, unless several branches of a union
-would take it. A union takes a value as in Avro's JSON encoding, {"string": "x"} with the name of
-the branch, or the plain value if only one branch takes it. A missing field gets its default; a
+The opposite of avro_decode.py. It takes what that shows of a record, unless several branches of a
+union would take it. A union takes a value as in Avro's JSON encoding, {"string": "x"} with the name
+of the branch, or the plain value if only one branch takes it. A missing field gets its default; a
 member that the schema does not have is an error, since it would be lost. Numbers are int or
 Decimal.
 """

@@ -12,6 +12,7 @@ followed, and a schema with its references is limited in bytes, number and time.
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.reasons import Reason
 from monitoring.schema_registry.connection import (
     Connection,
@@ -24,7 +25,6 @@ from monitoring.schema_registry.connection import (
     text_of,
     version_path,
 )
-from monitoring.schema_registry_settings import RegistrySettings
 
 TEXTS_CHARS_MAX = 2 << 20  # of a schema with its references
 REFERENCES_MAX = 100

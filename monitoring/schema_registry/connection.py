@@ -13,13 +13,13 @@ from urllib.parse import quote
 
 import httpx
 
-from monitoring import bounded_http
-from monitoring.bounded_http import Answer, AnswerRefused
-from monitoring.egress import EgressRefused, EgressUnresolved, check_against
+from monitoring.clusters.kafka_client_settings import Tls, TlsSettingsInvalid, ssl_context_of
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.egress import bounded_http
+from monitoring.egress.bounded_http import Answer, AnswerRefused
+from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, check_against
 from monitoring.gateway import event_loop
-from monitoring.kafka_client_settings import Tls, TlsSettingsInvalid, ssl_context_of
 from monitoring.reasons import Reason
-from monitoring.schema_registry_settings import RegistrySettings
 
 TIMEOUT_S = 5.0  # of one `run`
 TEXT_BYTES_MAX = 1 << 20  # of one answer

@@ -1,4 +1,4 @@
-"""Encodes JSON with a schema, for writing records: the opposite of compiled.py. Pure."""
+"""Encodes JSON with a schema, for writing records: the opposite of compiled_schema.py. Pure."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from monitoring.schema_registry import wire_format
 from monitoring.schema_registry.avro_encode import AvroEncoder
 from monitoring.schema_registry.budget import SchemaInvalid
 from monitoring.schema_registry.client import AVRO, JSON, PROTOBUF, Schema
-from monitoring.schema_registry.compiled import SchemaUnusable
+from monitoring.schema_registry.compiled_schema import SchemaUnusable
 from monitoring.schema_registry.json_schema_check import JsonSchema
 from monitoring.schema_registry.protobuf_encode import ProtobufEncoder
 from monitoring.schema_registry.value_errors import ValueDoesNotFit

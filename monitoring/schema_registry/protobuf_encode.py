@@ -1,9 +1,9 @@
 """Encodes JSON as Protobuf messages by a schema. Pure.
 
-The opposite of protobuf.py: fields by their name of the .proto text or in lowerCamelCase; numbers
-of 64 bits are numbers or texts; bytes are base64; an enum is a name or a number; well-known types
-are as in Protobuf's JSON format (proto_known_encode.py). Repeated numbers are packed, which all
-readers understand. A field that is null or missing is not written; `required` of proto2 is not
+The opposite of protobuf_decode.py: fields by their name of the .proto text or in lowerCamelCase;
+numbers of 64 bits are numbers or texts; bytes are base64; an enum is a name or a number; well-known
+types are as in Protobuf's JSON format (proto_known_encode.py). Repeated numbers are packed, which
+all readers understand. A field that is null or missing is not written; `required` of proto2 is not
 checked.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 from monitoring.schema_registry import proto_known_encode
 from monitoring.schema_registry.floats import packed
 from monitoring.schema_registry.proto_types import BYTES, Enum, Field, Message
-from monitoring.schema_registry.protobuf import ProtobufSchema
+from monitoring.schema_registry.protobuf_decode import ProtobufSchema
 from monitoring.schema_registry.value_errors import ValueBudget, ValueDoesNotFit, one_of, utf8
 from monitoring.schema_registry.wire_format import encode_indexes, varint
 

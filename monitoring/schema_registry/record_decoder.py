@@ -11,12 +11,12 @@ do not exist, since any binary data can begin like an id, and it takes a limited
 import time
 from collections.abc import Callable
 
-from monitoring.gateway.records import RecordRow, SchemaNote
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.gateway.record_row import RecordRow, SchemaNote
 from monitoring.reasons import Reason
-from monitoring.schema_registry.compiled import CompiledSchema
+from monitoring.schema_registry.compiled_schema import CompiledSchema
 from monitoring.schema_registry.schema_cache import SchemaCache, cache_of
 from monitoring.schema_registry.wire_format import schema_id
-from monitoring.schema_registry_settings import RegistrySettings
 
 FAILED_LOOKUPS_MAX = 100
 LOOKUP_SECONDS_MAX = 20.0

@@ -11,11 +11,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
 
+from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.reasons import Reason
 from monitoring.schema_registry.client import Schema, read_schema
-from monitoring.schema_registry.compiled import CompiledSchema, SchemaUnusable
+from monitoring.schema_registry.compiled_schema import CompiledSchema, SchemaUnusable
 from monitoring.schema_registry.connection import RegistryError
-from monitoring.schema_registry_settings import RegistrySettings
 
 SCHEMAS_MAX = 1_000
 TEXTS_CHARS_MAX = 16 << 20

@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from monitoring.bounded_http import Answer
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.egress.bounded_http import Answer
 from monitoring.reasons import Reason
 from monitoring.schema_registry.client import (
     AVRO,
@@ -45,7 +46,6 @@ from monitoring.schema_registry.connection import (
     text_of,
     version_path,
 )
-from monitoring.schema_registry_settings import RegistrySettings
 
 COMPATIBILITIES = (
     "BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE",

@@ -2,7 +2,7 @@
 // nothing comes. The fragments themselves are swapped in by htmx as they arrive; a page to which
 // nothing is pushed any more asks how the samples stand, so that it can say why. A hidden tab has
 // no socket and asks for nothing; when it is shown it connects and gets the newest at once.
-const NOT_ALLOWED = 4403; // console/live/consumers.py
+const NOT_ALLOWED = 4403; // console/live/websocket_consumer.py
 const CONNECTING_MS = 3000;
 
 document.addEventListener("htmx:before:request", (event) => {

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from monitoring.egress_targets import EgressTarget
+from monitoring.egress.models import EgressTarget
 from tests.browser.faults import faults
 from tests.browser.test_live_tables import requests_of, set_hidden, until
 from tests.console.conftest import a_user, sample

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Producer
 from playwright.sync_api import expect
 
-from monitoring.egress_targets import EgressTarget
+from monitoring.egress.models import EgressTarget
 from tests.browser.faults import faults
 from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample
 from tests.support.live_cluster import LiveCluster

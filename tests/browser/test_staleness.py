@@ -4,7 +4,7 @@ import time
 
 from playwright.sync_api import expect
 
-from monitoring import heartbeats
+from monitoring.background import heartbeats
 from tests.browser.pages import announce, put
 from tests.browser.test_pages import _ticks  # noqa: F401  (a fixture)
 from tests.console.conftest import PARTITIONS

@@ -11,7 +11,7 @@ import pytest
 import redis
 from django.conf import settings as django_settings
 
-from monitoring import beat_scheduler, heartbeats
+from monitoring.background import beat_scheduler, heartbeats
 from monitoring.clock import now_ms
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
@@ -24,7 +24,7 @@ _SEED = """
 import sys, django
 django.setup()
 from django.core.management import call_command
-from monitoring.embedded_cluster import save_embedded_cluster
+from monitoring.clusters.embedded_cluster import save_embedded_cluster
 call_command("migrate", verbosity=0)
 save_embedded_cluster(sys.argv[1], "", {}, "")
 """

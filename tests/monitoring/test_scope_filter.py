@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.models import Alert, AlertRule
 from monitoring.scope import EVERYTHING, NOTHING, Scope
 from monitoring.scope_filter import shows_group, shows_topic

@@ -11,8 +11,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 
 from console import static_files
+from monitoring.encryption import SecretUnreadable, encrypt
 from monitoring.models import Cluster
-from monitoring.secrets import SecretUnreadable, encrypt
 from stack import procfile_parser
 from stack.config import StackConfig
 from stack.launch import up

@@ -19,6 +19,7 @@ from zlib import crc32
 import pytest
 
 from brokerd.protocol.records import BatchHeader
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.errors import (
     ClusterUnavailable,
     GatewayError,
@@ -32,14 +33,13 @@ from monitoring.gateway.group_admin import GroupDescription
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
 from monitoring.gateway.reassignments import ReplicaSizes
 from monitoring.gateway.record_pages import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
-from monitoring.gateway.records import RecordRow, by_offset, by_time
+from monitoring.gateway.record_row import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
 from monitoring.gateway.wire.quotas import Entity, Quota
 from monitoring.gateway.wire.reassignments import Reassignment
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 from monitoring.topic_names import is_topic_name
 

@@ -14,7 +14,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.actions.action_type import ITEMS, ItemsAction, Params
-from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
+from console.actions.draft import (
+    Change,
+    Draft,
+    Facts,
+    Figure,
+    PlanRefused,
+    Proposal,
+    refuse_unread_partitions,
+)
 from console.actions.models import Plan
 from console.groups.actions import shared
 from console.groups.actions.shared import item_key
@@ -101,19 +109,17 @@ class ResetOffsets(ItemsAction):
         restores = params.get("restores")
         if facts["state"] == shared.NO_GROUP and not restores:
             raise PlanRefused(shared.no_group_text(params["name"]))
-        text = _("The log of %(name)s could not be read: its leader does not answer.")
-        for (topic, partition), new in offsets_of(params).items():
-            name = item_key(topic, partition)
-            log = facts[LOGS][name]
-            if new is None or restores:
-                continue
-            if log is None:
-                raise PlanRefused(text % {"name": name})
-            if not log[0] <= new <= log[1]:
-                raise PlanRefused(
-                    _("Offset %(offset)d is not in %(name)s, which has %(first)d–%(end)d now.")
-                    % {"offset": new, "name": name, "first": log[0], "end": log[1]}
-                )
+        if restores:
+            return
+        new_offsets = {key: new for key, new in offsets_of(params).items() if new is not None}
+        commits = {key: _commit_in_log(facts, key) for key in new_offsets}
+        refuse_unread_partitions(item_key(*key) for key in commits if commits[key] is None)
+        text = _("Offset %(offset)d is not in %(name)s, which has %(first)d–%(end)d now.")
+        for key, commit in commits.items():
+            if commit is not None and not commit.holds(new_offsets[key]):
+                values = {"offset": new_offsets[key], "name": item_key(*key)}
+                values |= {"first": commit.log.start, "end": commit.log.stop}
+                raise PlanRefused(text % values)
 
     def items(self, params: Params) -> list[str]:
         return [item_key(*key) for key in offsets_of(params)]
@@ -147,11 +153,18 @@ def _change_and_effect(
     facts: Facts, key: TopicPartition, new: int | None
 ) -> tuple[Change, ResetEffect]:
     name = item_key(*key)
-    committed, log = facts[ITEMS][name], facts[LOGS][name]
-    effect = reset_effect(CommitInLog(committed, range(*log)), new) if log else ResetEffect()
+    committed, commit = facts[ITEMS][name], _commit_in_log(facts, key)
+    effect = reset_effect(commit, new) if commit else ResetEffect()
     return Change(
         name, _offset_text(committed), _offset_text(new), _note(committed, new, effect)
     ), effect
+
+
+def _commit_in_log(facts: Facts, key: TopicPartition) -> CommitInLog | None:
+    """The partition as the facts say; None = its leader did not answer."""
+    name = item_key(*key)
+    log = facts[LOGS][name]
+    return CommitInLog(facts[ITEMS][name], range(*log)) if log else None
 
 
 def _with_shares(rows: list[tuple[Change, ResetEffect]]) -> list[tuple[Change, ResetEffect]]:
@@ -248,8 +261,8 @@ def _outside_warning(facts: Facts, params: Params) -> list[str]:
     """The warning about restored offsets that are outside of their logs, if there are any."""
     names = []
     for key, new in offsets_of(params).items():
-        log = facts[LOGS][item_key(*key)]
-        if new is not None and log is not None and not log[0] <= new <= log[1]:
+        commit = _commit_in_log(facts, key)
+        if new is not None and commit is not None and not commit.holds(new):
             names.append(f"{item_key(*key)}.")
     if not names:
         return []

@@ -32,10 +32,10 @@ from console.records import masking_rules
 from console.records import services as records
 from console.topics.actions import shared
 from console.ui import numbers
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.errors import GatewayError, NotFound, Unreadable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.producing import CopyOutcome, CopyRequest
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 

@@ -28,7 +28,7 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.producing import NewRecord
 from monitoring.reasons import Reason
 from monitoring.schema_registry.client import Schema
-from monitoring.schema_registry.compiled import SchemaUnusable
+from monitoring.schema_registry.compiled_schema import SchemaUnusable
 from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
 from monitoring.schema_registry.exact_json import exact_json
 

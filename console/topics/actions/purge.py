@@ -11,7 +11,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ITEMS, ItemsAction, Params
-from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
+from console.actions.draft import (
+    Change,
+    Draft,
+    Facts,
+    Figure,
+    PlanRefused,
+    refuse_unread_partitions,
+)
 from console.topics.actions import fact_diff, shared
 from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
@@ -105,14 +112,13 @@ class PurgeTopic(ItemsAction):
         refuse_unchangeable(name)
         if reason := why_not_purgeable(name, facts[POLICY]):
             raise PlanRefused(reason)
+        logs = facts[LOGS]
+        refuse_unread_partitions(number for number in params["offsets"] if number not in logs)
         for number, offset in params["offsets"].items():
-            log = facts[LOGS].get(number)
-            if log is None:
-                text = _("Partition %(n)s could not be read: its leader does not answer.")
-                raise PlanRefused(text % {"n": number})
-            if offset > log[1]:
+            _start, end = logs[number]
+            if offset > end:
                 text = _("Offset %(offset)d is beyond the end of partition %(n)s, %(end)d.")
-                raise PlanRefused(text % {"offset": offset, "n": number, "end": log[1]})
+                raise PlanRefused(text % {"offset": offset, "n": number, "end": end})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ import time
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka.error_mapping import translate, translated
 from monitoring.gateway.librdkafka.producing import open_producer, send
 from monitoring.gateway.librdkafka.reading import open_consumer, row_of
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
-from monitoring.gateway.records import RecordRow
-from monitoring.kafka_client_settings import ClientSettings
+from monitoring.gateway.record_row import RecordRow
 from monitoring.reasons import Reason
 
 _BATCH_RECORDS, _BATCH_BYTES = 500, 4 << 20

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.group_admin import GroupDescription
 from monitoring.gateway.librdkafka.error_mapping import translate_of_group_change, translated
 from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.kafka_client_settings import ClientSettings
 
 
 def describe_group(settings: ClientSettings, timeout_s: int, group: str) -> GroupDescription:

@@ -7,10 +7,10 @@ from confluent_kafka import KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.librdkafka.error_mapping import translated
 from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.kafka_client_settings import ClientSettings
 
 
 def ranges(

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka.error_mapping import translate, translated
 from monitoring.gateway.producing import NewRecord, WriteOutcome
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 _BY_KEY = -1

@@ -19,6 +19,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.gateway.librdkafka.error_mapping import translate, translated
@@ -31,8 +32,7 @@ from monitoring.gateway.record_pages import (
     RecordPage,
     UnreadPartition,
 )
-from monitoring.gateway.records import Headers, RecordRow, by_offset, by_time
-from monitoring.kafka_client_settings import ClientSettings
+from monitoring.gateway.record_row import Headers, RecordRow, by_offset, by_time
 from monitoring.reasons import Reason
 
 _WINDOW_RECORDS_MAX = 5000  # in the windows of all partitions together

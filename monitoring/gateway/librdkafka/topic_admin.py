@@ -26,11 +26,11 @@ from confluent_kafka.admin import (
     NewTopic,
 )
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.config_synonyms import value_in_unit_of
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.librdkafka.error_mapping import translate, translated
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 T = TypeVar("T")

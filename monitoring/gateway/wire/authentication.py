@@ -7,15 +7,15 @@ SaslAuthenticate v1 = bytes                      → error i16, message s?, byte
 import secrets
 from struct import Struct
 
+from monitoring.clusters.kafka_client_settings import Sasl
+from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
 from monitoring.gateway import oauth
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.wire import sasl as mechanisms
 from monitoring.gateway.wire.connection import Connection, frame
 from monitoring.gateway.wire.cursor import Cursor
 from monitoring.gateway.wire.limits import printable
-from monitoring.kafka_client_settings import Sasl
 from monitoring.reasons import Reason
-from monitoring.sasl_mechanisms import OAUTHBEARER
 
 HANDSHAKE_KEY, AUTHENTICATE_KEY = 17, 36
 _VERSION = 1

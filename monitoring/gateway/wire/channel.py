@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from struct import Struct
 
+from monitoring.clusters.kafka_client_settings import ClientSettings, TlsSettingsInvalid
 from monitoring.gateway import timeouts
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused, Unsupported
 from monitoring.gateway.wire import (
@@ -21,7 +22,6 @@ from monitoring.gateway.wire import (
 )
 from monitoring.gateway.wire.connection import ByteBudget, Connection, frame
 from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES, check_limit
-from monitoring.kafka_client_settings import ClientSettings, TlsSettingsInvalid
 from monitoring.reasons import Reason
 
 API_VERSIONS_KEY = 18

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from brokerd.errors import KafkaError
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
 from monitoring.gateway.wire import (
     groups,
@@ -33,7 +34,6 @@ from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget, frame
 from monitoring.gateway.wire.limits import InvalidParts, check_limit
 from monitoring.gateway.wire.metadata import Longs, Metadata
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 if TYPE_CHECKING:  # it needs Django, which the process of a search does not load

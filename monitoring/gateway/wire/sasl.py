@@ -9,8 +9,8 @@ import hmac
 from collections.abc import Generator
 from secrets import compare_digest
 
-from monitoring.kafka_client_settings import AccessToken, Sasl
-from monitoring.sasl_mechanisms import OAUTHBEARER, PLAIN, SCRAM_256, SCRAM_512
+from monitoring.clusters.kafka_client_settings import AccessToken, Sasl
+from monitoring.clusters.sasl_mechanisms import OAUTHBEARER, PLAIN, SCRAM_256, SCRAM_512
 
 ITERATIONS_MAX = 1_000_000  # a server could demand hours of hashing
 _HASHES = {SCRAM_256: "sha256", SCRAM_512: "sha512"}

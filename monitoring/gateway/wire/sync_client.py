@@ -11,6 +11,7 @@ from functools import partial
 from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader
 from monitoring.clock import now_ms
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.error_codes import exception_of_group_change, raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, Unreadable
@@ -20,7 +21,6 @@ from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metadata
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.reasons import Reason
 
 _GRACE_S = 0.5  # for the work after the last response

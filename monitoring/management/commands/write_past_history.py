@@ -13,7 +13,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from monitoring.clock import now_ms
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.history.levels import DAY_MS, bucket_start
 from monitoring.history.root_folder import Root, current
 from monitoring.redis_client import StoreDown

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand
 from django.db import OperationalError
 
 from console import static_files
-from monitoring.secrets import missing_key_problem
+from monitoring.encryption import missing_key_problem
 from stack.config import StackConfig
 from stack.seeding import seed
 

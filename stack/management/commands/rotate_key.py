@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from monitoring import secret_files
-from monitoring.secrets import SecretUnreadable, missing_key_problem, reencrypt_all
+from monitoring.encryption import SecretUnreadable, missing_key_problem, reencrypt_all
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from console.accounts.principal import Principal
 from console.actions import models, services
 from console.actions.draft import Change, PlanRefused
 from console.audit.models import AuditEntry
-from console.topics.services import Purge, propose_purge
+from console.topics.purge_plans import Purge, propose_purge
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from tests.console.actions.conftest import confirm_and_run

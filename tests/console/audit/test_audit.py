@@ -11,7 +11,7 @@ from django.utils import timezone
 from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.actions import registry
-from console.audit import services
+from console.audit import services, visible_entries
 from console.audit.json_lines_file import SIZE_BYTES_MAX, JsonLines
 from console.audit.models import AppendOnlyError, AuditEntry
 from console.audit.tasks import drop_refused_sign_ins
@@ -172,7 +172,7 @@ def test_entries_cannot_be_changed_or_deleted(db, admin):
 
 
 def visible_to(user) -> set[str]:
-    entries = services.visible_to(Principal(user))
+    entries = visible_entries.visible_to(Principal(user))
     return {f"{entry.cluster} {entry.action} {entry.resource}" for entry in entries}
 
 
@@ -227,8 +227,8 @@ def test_entries_about_grants_are_read_only_by_users_who_see_everything(admin):
     for cluster in ("", "local"):
         services.record(None, "account.set", cluster, "somebody", after=after)
     narrow = Principal(a_user("narrow", "admin", topics=["orders.*"]))
-    assert not services.visible_to(narrow).filter(action="account.set").exists()
-    assert services.visible_to(Principal(admin)).filter(action="account.set").count() == 2
+    assert not visible_entries.visible_to(narrow).filter(action="account.set").exists()
+    assert visible_entries.visible_to(Principal(admin)).filter(action="account.set").count() == 2
 
 
 @pytest.mark.parametrize("action", registry.actions())
@@ -237,7 +237,7 @@ def test_what_an_action_on_hidden_topics_or_groups_changed_is_read_by_nobody_els
         return  # neither is limited by a scope
     services.record(None, action, "local", "payments.eu, payments.us", {}, {"payments.eu": "x"})
     narrow = a_user("narrow", "admin", topics=["orders.*"], groups=["orders.*"])
-    assert not services.visible_to(Principal(narrow)).exists()
+    assert not visible_entries.visible_to(Principal(narrow)).exists()
 
 
 @pytest.mark.usefixtures("entries")

@@ -1,6 +1,4 @@
-import pytest
-
-from console.clusters.connection_steps import Step, step_of, steps
+from console.clusters.connection_steps import Step, steps
 from monitoring.models import Cluster
 
 PLAIN = Cluster(security_protocol="PLAINTEXT")
@@ -37,18 +35,3 @@ def test_settings_are_a_step_only_if_they_cannot_be_used():
 def test_missing_rights_are_a_warning():
     assert states(PLAIN, lacks_rights=True)["rights"] == "warning"
     assert states(SECURED, Step.LOGIN, lacks_rights=True)["rights"] == "not-reached"
-
-
-@pytest.mark.parametrize(
-    ("code", "cluster", "step"),
-    [
-        ("host_unknown", PLAIN, Step.NAME),
-        ("certificate", SECURED, Step.TLS),
-        ("login_refused", SECURED, Step.LOGIN),
-        ("closed_by_broker", SECURED, Step.TLS),
-        ("closed_by_broker", Cluster(security_protocol="SASL_PLAINTEXT"), Step.LOGIN),
-        ("closed_by_broker", PLAIN, Step.BROKERS),
-    ],
-)
-def test_each_reason_has_the_step_at_which_it_occurs(code, cluster, step):
-    assert step_of(code, cluster) == step

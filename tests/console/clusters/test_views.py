@@ -7,7 +7,7 @@ from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.clusters import connection_check
-from monitoring import kafka_cluster_id
+from monitoring.clusters import kafka_cluster_id
 from monitoring.models import Cluster
 
 FORM = {

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from monitoring import heartbeats, own_health
+from monitoring import own_health
+from monitoring.background import heartbeats
+from monitoring.background.queues import QUEUES
 from monitoring.models import AlertDelivery, AlertRule
-from monitoring.queues import QUEUES
 from monitoring.spark.probe import ProbeResult, SparkProbe, SparkState
 from tests.console.conftest import BROKERS, sample
 

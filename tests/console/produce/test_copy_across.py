@@ -10,7 +10,7 @@ from console.actions import models
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.produce.copy_services import RangesToCopy, clusters_to_copy_to, propose_copy
+from console.produce.copy_plans import RangesToCopy, clusters_to_copy_to, propose_copy
 from console.records.models import MaskingRule, ShownTo
 from monitoring.gateway.producing import WriteOutcome
 from monitoring.models import Cluster

@@ -8,7 +8,7 @@ from console.produce import json_lines, stored_records
 from console.produce.data_formats import InvalidData
 from console.records import record_download
 from monitoring.gateway.producing import NewRecord
-from monitoring.gateway.records import RecordRow, SchemaNote
+from monitoring.gateway.record_row import RecordRow, SchemaNote
 from monitoring.reasons import Reason
 
 

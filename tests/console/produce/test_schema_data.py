@@ -12,7 +12,7 @@ from console.audit.models import AuditEntry
 from console.produce import schema_data
 from monitoring.models import Cluster
 from monitoring.schema_registry.client import Schema
-from monitoring.schema_registry.compiled import CompiledSchema
+from monitoring.schema_registry.compiled_schema import CompiledSchema
 from tests.console.actions.conftest import confirm_and_run
 from tests.monitoring.schema_registry import serialized
 from tests.support.schema_registry import Registry, schema_registry

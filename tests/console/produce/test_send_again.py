@@ -8,7 +8,7 @@ import pytest
 from console.produce.models import WaitingRecords
 from console.records.models import MaskingRule
 from monitoring.gateway.producing import NewRecord
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from tests.console.produce.conftest import local
 
 MESSAGES = "/c/local/topics/orders/messages"

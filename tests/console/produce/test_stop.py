@@ -11,8 +11,8 @@ from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.produce.actions import copy_records
 from console.produce.actions.mock_records import MockSpec
-from console.produce.copy_services import RangesToCopy, propose_copy
-from console.produce.services import MockRequest, propose_mock
+from console.produce.copy_plans import RangesToCopy, propose_copy
+from console.produce.mock_plans import MockRequest, propose_mock
 from monitoring.gateway.producing import NewRecord
 from monitoring.reasons import loads
 from tests.console.actions.conftest import confirm_and_run, resume_and_run

@@ -12,7 +12,7 @@ from console.records.masking_rules import copy_masking_rules
 from console.records.models import MaskingRule, ShownTo
 from console.records.services import RecordQuery, read, read_whole
 from console.records.shown_record import MASKED
-from monitoring import kafka_cluster_id
+from monitoring.clusters import kafka_cluster_id
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.gateway.record_pages import LIMIT_MAX
 from monitoring.models import Cluster

@@ -7,7 +7,7 @@ from brokerd.coordinator.group.records import OffsetRecord, OffsetValue
 from console.records import field_paths
 from console.records.display_options import DisplayOptions
 from console.records.shown_record import MASKED, shown_record
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 
 PACKED = msgpack.packb({"card": "4711", "user": {"name": "Ann"}})
 

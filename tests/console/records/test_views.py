@@ -12,10 +12,10 @@ from console.records.decode import decode
 from console.records.models import MaskingRule
 from console.records.services import ReadResult
 from console.records.shown_record import MASKED, ShownRecord
-from monitoring import kafka_cluster_id
+from monitoring.clusters import kafka_cluster_id
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.record_pages import NO_LEADER, TOO_MUCH, UnreadPartition
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from tests.console.conftest import BROKERS, PARTITIONS, sample_next
 
 BROWSE = "/c/local/topics/orders/messages"

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from console.records.models import MaskingRule
-from console.segments import services
+from console.segments import partition_log, segment_page
 from console.segments.retention import Retention
 from monitoring import own_health
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
@@ -212,7 +212,7 @@ def test_the_log_is_drawn_also_if_a_look_up_fails(place, client_of, viewer, monk
 @pytest.mark.usefixtures("place")
 def test_no_file_is_due_if_the_settings_of_the_topic_cannot_be_read():
     cluster = Cluster.objects.get(slug="local")
-    assert services.read_retention(cluster, "no-such-topic") == Retention()
+    assert partition_log.read_retention(cluster, "no-such-topic") == Retention()
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_with_masked_records_sizes_are_rounded_and_positions_hidden(
 def test_with_masked_records_paging_does_not_reveal_positions(
     place, client_of, viewer, admin, monkeypatch
 ):
-    monkeypatch.setattr(services, "PAGE_SIZE", 40)  # four digits are in no time by chance
+    monkeypatch.setattr(segment_page, "PAGE_SIZE", 40)  # four digits are in no time by chance
     client = client_of(viewer)
     rest = client.get(f"{place}/0").content.decode()
     [more] = re.findall(r'\?show=batches&amp;start=([^"]+)">More', rest)

@@ -2,14 +2,11 @@ import itertools
 
 import pytest
 
+from monitoring.alerts.rule_types import Condition, LagReading, RuleInput, Subject
 from monitoring.alerts.state_machine import (
     NEXT,
-    Condition,
-    LagReading,
     Observation,
     Phase,
-    RuleInput,
-    Subject,
     SubjectState,
     TransitionKind,
     evaluate_condition,

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from monitoring import egress
 from monitoring.alerts import tasks, webhook
 from monitoring.alerts.payload import example_payload, signature
 from monitoring.alerts.retry_waits import WAITS_S
+from monitoring.egress import url_checks
 from monitoring.models import AlertDelivery, AlertRule
 from monitoring.reasons import loads
 from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
@@ -132,7 +132,7 @@ def test_an_international_host_name_gets_its_message(delivery, webhook_server, m
         asked.append(host)
         return [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", port))]
 
-    monkeypatch.setattr(egress.socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(url_checks.socket, "getaddrinfo", getaddrinfo)
     delivery.rule.set_webhook(f"http://bücher.example:{port}/hook", "")
     delivery.rule.save()
     assert send(delivery).state == "delivered"
@@ -168,7 +168,7 @@ def test_a_rule_whose_webhook_was_removed_says_so(delivery):
 def test_a_slow_dns_lookup_ends_at_the_time_limit(delivery, monkeypatch):
     monkeypatch.setattr(webhook, "TIMEOUT_S", 0.3)
     answered = threading.Event()
-    monkeypatch.setattr(egress.socket, "getaddrinfo", lambda *_, **__: answered.wait(60) and [])
+    monkeypatch.setattr(url_checks.socket, "getaddrinfo", lambda *_, **__: answered.wait(60) and [])
     send(delivery)
     answered.set()
     assert (delivery.state, "no answer" in delivery.error) == ("waiting", True)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
-from monitoring.gateway.records import RecordRow, by_offset, by_time
+from monitoring.gateway.record_row import RecordRow, by_offset, by_time
 
 FULL = 50  # records that are read at once
 offsets_with_holes = st.lists(st.integers(0, 2**40), max_size=60, unique=True).map(sorted)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.egress_addresses import AllowedTarget
+from monitoring.egress.addresses import AllowedTarget
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.models import Cluster, EgressTarget
 

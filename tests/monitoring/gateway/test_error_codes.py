@@ -3,13 +3,13 @@ from confluent_kafka import KafkaError
 
 from brokerd.errors import ErrorCode
 from brokerd.protocol import messages
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import error_codes
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Refused
 from monitoring.gateway.librdkafka.error_mapping import translate, translate_of_group_change
 from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.wire import metadata
 from monitoring.gateway.wire import reassignments as wire
-from monitoring.kafka_client_settings import ClientSettings
 from tests.monitoring.gateway.wire.answers import metadata_answer
 from tests.support.hostile_broker import hostile_broker
 

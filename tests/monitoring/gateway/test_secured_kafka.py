@@ -12,7 +12,7 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from console.clusters.connection_check import result_of_error
+from console.clusters.connection_errors import explain
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError
@@ -224,4 +224,4 @@ def test_a_certificate_of_another_authority_is_refused(cluster, pki):
 def failure(row: Cluster):
     with for_cluster(row) as gateway, pytest.raises(GatewayError) as caught:
         gateway.wire.metadata()
-    return result_of_error(caught.value, row)
+    return explain(caught.value, row)

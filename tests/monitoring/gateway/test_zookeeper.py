@@ -1,4 +1,4 @@
-from monitoring.clusters import parse_addresses
+from monitoring.clusters.models import parse_addresses
 from monitoring.gateway.zookeeper import ZooKeeper
 
 

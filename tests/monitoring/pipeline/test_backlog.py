@@ -1,6 +1,6 @@
 import pytest
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.history.levels import HOUR_MS
 from monitoring.pipeline.backlog import Backlog, current
 from monitoring.pipeline.models import PipelineState

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.history import reader
 from monitoring.history.levels import HOUR_MS, RAW
 from monitoring.pipeline import backfill, services, tasks

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from monitoring.clock import now_ms
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.history.levels import HOUR_MS
 from monitoring.pipeline import tasks
 from monitoring.pipeline.models import PipelineRun, RunState

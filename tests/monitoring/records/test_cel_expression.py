@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from monitoring.records.cel_expression import EVALUATION_ERRORS, Expression, ExpressionInvalid
 
 NAMES = st.sampled_from(["a", "b", "record", "size", "has"])

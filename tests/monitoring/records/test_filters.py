@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 from monitoring.records.filters import Condition, FilterInvalid, RecordFilter
 
 ROW = RecordRow(2, 7, 1000, b"key-1", b'{"level": "error", "n": 5}', (("trace", b"abc"),))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.gateway.records import RecordRow, SchemaNote
+from monitoring.gateway.record_row import RecordRow, SchemaNote
 from monitoring.reasons import Reason
 from monitoring.records.masking import MASK, is_target, mask, rounded_size
 

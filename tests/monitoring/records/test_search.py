@@ -8,9 +8,9 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
-from monitoring.gateway.records import RecordRow
-from monitoring.kafka_client_settings import ClientSettings
+from monitoring.gateway.record_row import RecordRow
 from monitoring.records import running_search
 from monitoring.records.filters import Condition, FilterInvalid
 from monitoring.records.running_search import RunningSearch

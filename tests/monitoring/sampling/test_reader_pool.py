@@ -1,8 +1,8 @@
 """Readers are reused between ticks and closed when their cluster is removed."""
 
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.sampling.reader_pool import ReaderPool, SamplingTarget
 
 INTERVAL_MS = 5000

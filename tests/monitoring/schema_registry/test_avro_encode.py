@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from monitoring.schema_registry.avro import AvroSchema
+from monitoring.schema_registry.avro_decode import AvroSchema
 from monitoring.schema_registry.avro_encode import AvroEncoder
 from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry.value_errors import ValueDoesNotFit

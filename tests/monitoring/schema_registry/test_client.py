@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from monitoring.egress_addresses import AllowedTarget
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.egress.addresses import AllowedTarget
 from monitoring.schema_registry import client, connection
 from monitoring.schema_registry.client import (
     read_latest,
     read_schema,
 )
 from monitoring.schema_registry.connection import RegistryError
-from monitoring.schema_registry_settings import RegistrySettings
 from tests.support.hostile_http import MIB, answering, json_answer, memory_below, zstd_bomb
 from tests.support.pki import Authority
 from tests.support.schema_registry import schema_registry

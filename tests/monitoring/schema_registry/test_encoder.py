@@ -5,7 +5,7 @@ import json
 import pytest
 
 from monitoring.schema_registry.client import Schema
-from monitoring.schema_registry.compiled import CompiledSchema, SchemaUnusable
+from monitoring.schema_registry.compiled_schema import CompiledSchema, SchemaUnusable
 from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
 from monitoring.schema_registry.exact_json import exact_json
 from tests.monitoring.schema_registry import serialized

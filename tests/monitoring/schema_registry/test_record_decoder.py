@@ -3,7 +3,8 @@
 import orjson
 import pytest
 
-from monitoring.gateway.records import RecordRow
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.gateway.record_row import RecordRow
 from monitoring.reasons import Reason
 from monitoring.schema_registry import record_decoder
 from monitoring.schema_registry.client import Schema
@@ -15,7 +16,6 @@ from monitoring.schema_registry.schema_cache import (
     SCHEMAS_MAX,
     SchemaCache,
 )
-from monitoring.schema_registry_settings import RegistrySettings
 from tests.monitoring.schema_registry import serialized
 
 SETTINGS = RegistrySettings("http://registry.example")

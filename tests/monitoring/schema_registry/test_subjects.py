@@ -2,12 +2,12 @@
 
 import pytest
 
-from monitoring.egress_addresses import AllowedTarget
+from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.egress.addresses import AllowedTarget
 from monitoring.schema_registry import subjects
 from monitoring.schema_registry.client import Reference
 from monitoring.schema_registry.connection import RegistryError
 from monitoring.schema_registry.subjects import SchemaText, SubjectRow
-from monitoring.schema_registry_settings import RegistrySettings
 from tests.support.schema_registry import Registry, schema_registry
 
 VALUE, KEY, NESTED = "orders-value", "orders-key", "a/ö"

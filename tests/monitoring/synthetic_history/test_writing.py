@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from monitoring.clusters import Cluster
+from monitoring.clusters.models import Cluster
 from monitoring.history import manifest, reader, series, table_specs, writer
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
 from monitoring.history.root_folder import current

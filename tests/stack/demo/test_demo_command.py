@@ -1,7 +1,7 @@
 import pytest
 from django.core.management import call_command
 
-from monitoring import heartbeats
+from monitoring.background import heartbeats
 from stack.demo.management.commands import demo
 from stack.demo.management.commands.demo import parse_rate
 

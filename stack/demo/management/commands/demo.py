@@ -17,7 +17,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from monitoring import heartbeats, redis_client
+from monitoring import redis_client
+from monitoring.background import heartbeats
 from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
 from stack.config import StackConfig
 from stack.demo.rates import RATE_MIN, split_rate

@@ -12,7 +12,7 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.produce.actions import copy_records
-from console.produce.copy_services import RangesToCopy, limit_spans, propose_copy
+from console.produce.copy_plans import RangesToCopy, limit_spans, propose_copy
 from console.records.models import MaskingRule
 from monitoring.gateway.errors import Unreadable
 from monitoring.gateway.producing import WriteOutcome

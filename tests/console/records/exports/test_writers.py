@@ -9,7 +9,7 @@ import pytest
 
 from console.records.exports.forms import ExportForm
 from console.records.exports.writers import FORMATS, ExportEnd, writer_of
-from monitoring.gateway.records import RecordRow
+from monitoring.gateway.record_row import RecordRow
 
 ROWS = [
     RecordRow(0, 41, 1_000, b"k", b'{"a": "\xc3\xa9,\n"}', (("trace", b"t1"),)),

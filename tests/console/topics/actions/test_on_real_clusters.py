@@ -9,9 +9,10 @@ from confluent_kafka import Producer
 from console.accounts.principal import Principal
 from console.actions import models, services
 from console.actions.draft import PlanRefused
+from console.topics.bulk_plans import propose_bulk
 from console.topics.configure_form import ConfigureForm
 from console.topics.new_topic_presets import copy_of
-from console.topics.services import Purge, propose_bulk, propose_purge
+from console.topics.purge_plans import Purge, propose_purge
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from tests.console.actions.conftest import confirm_and_run

@@ -7,7 +7,7 @@ from console.accounts.principal import Principal
 from console.actions import models, plan_queue, services
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.topics.services import Purge, propose_purge
+from console.topics.purge_plans import Purge, propose_purge
 from monitoring.models import Cluster
 from tests.console.actions.conftest import confirm_and_run, resume_and_run
 from tests.support.fake_gateway import FakeCluster

@@ -13,13 +13,13 @@ import pytest
 
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
-from monitoring.clusters import parse_addresses
+from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.clusters.models import parse_addresses
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.librdkafka import workers as module
 from monitoring.gateway.librdkafka.workers import Workers
 from monitoring.gateway.record_pages import ReadRequest
-from monitoring.kafka_client_settings import ClientSettings
 from monitoring.models import Cluster
 from tests.monitoring.gateway.wire.answers import a_cluster_of_one
 from tests.support.hostile_broker import hostile_broker
@@ -195,7 +195,7 @@ def test_another_error_is_reported_with_its_text(workers):
 
 PARENT = """
 import os, sys, threading, time
-from monitoring.kafka_client_settings import ClientSettings
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.librdkafka import workers
 settings = ClientSettings((("127.0.0.1", int(sys.argv[1].split(":")[1])),))
 call = lambda *told: workers.call("describe_configs", *told, limit_s=120)

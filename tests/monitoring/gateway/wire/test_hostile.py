@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
+from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError, OverLimit, Unsupported
 from monitoring.gateway.wire import (
@@ -24,7 +25,6 @@ from monitoring.gateway.wire import (
 from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.limits import InvalidParts
-from monitoring.kafka_client_settings import ClientSettings
 from tests.monitoring.gateway.wire.answers import (
     commits_answer,
     decoded_metadata,

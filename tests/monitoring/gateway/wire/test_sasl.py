@@ -2,8 +2,8 @@
 
 import pytest
 
+from monitoring.clusters.kafka_client_settings import AccessToken, Sasl
 from monitoring.gateway.wire.sasl import ServerNotTrusted, login
-from monitoring.kafka_client_settings import AccessToken, Sasl
 
 # RFC 7677, section 3
 USER, PASSWORD, NONCE = "user", "pencil", "rOprNGfwEbeRWgbNEkqO"

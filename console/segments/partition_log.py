@@ -1,0 +1,170 @@
+"""Reads the segments of a partition from its leader's admin port, which only brokerd has.
+
+The functions raise GatewayError. Of other brokers find_batches.py reads the batches.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from console.accounts.principal import Principal
+from console.records.masking_rules import is_masked
+from console.segments.compression import Compression, compressions
+from console.segments.masked_sizes import with_rounded_sizes
+from console.segments.retention import Retention
+from monitoring.gateway.errors import GatewayError
+from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.wire.limits import TIME_MS_MAX
+from monitoring.models import Cluster
+from monitoring.read_model.row_types import PartitionRow
+from monitoring.records.masking import rounded_size
+
+
+@dataclass(frozen=True, slots=True)
+class DirtyPart:
+    """What was written since the last compaction of a log, and what was there before, in bytes."""
+
+    clean_bytes: int
+    dirty_bytes: int
+    min_ratio: float  # the broker compacts above it
+
+    @classmethod
+    def of(cls, answer: dict[str, Any] | None, masked: bool) -> "DirtyPart | None":
+        """From the admin port; None = not compacted, or not known."""
+        if not answer:
+            return None
+        sizes = [answer["clean_bytes"], answer["dirty_bytes"]]
+        clean, dirty = map(rounded_size, sizes) if masked else sizes
+        return cls(clean, dirty, answer["min_cleanable_dirty_ratio"])
+
+    @property
+    def ratio(self) -> float:
+        total = self.clean_bytes + self.dirty_bytes
+        return self.dirty_bytes / total if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLog:
+    """The log of a partition, with rounded sizes for users who see masked records.
+
+    Attributes:
+        segments: oldest first, as the admin port describes them, and: `name`, `offsets` (their
+            number), `compression`, `is_rounded`, `index_interval_bytes` (bytes of the log for each
+            entry of its offset index), `is_due` and `due_at_ms` (by the retention). An unknown
+            figure is None.
+        uncompressed_bytes: an estimate by samples; None = not known, or not shown.
+        log_start, last_stable, high_watermark: None = the broker does not report it.
+        sampled_batches: how many batches of each segment were sampled, at most.
+        dirty_part: of a compacted log; None = not known.
+    """
+
+    segments: list[dict[str, Any]]
+    size_bytes: int
+    uncompressed_bytes: int | None
+    retention: Retention
+    log_start: int | None
+    last_stable: int | None
+    high_watermark: int | None
+    sampled_batches: int
+    dirty_part: DirtyPart | None
+
+    @property
+    def next_due_ms(self) -> int | None:
+        """When the first segment that is not due yet becomes so."""
+        times: list[int | None] = [
+            each["due_at_ms"] for each in self.segments if not each["is_due"]
+        ]
+        return times[0] if times else None
+
+
+def read_partition(
+    principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int
+) -> PartitionLog:
+    """The segments of a partition, how they are compressed and what the retention deletes next."""
+    masked = is_masked(principal, cluster, row.topic)
+    answer = describe_segments(cluster, row)
+    samples = _samples(cluster, row)
+    compression = compressions(samples, masked)
+    found = [_with_times(each) for each in answer["segments"]]
+    topic_retention = read_retention(cluster, row.topic)
+    log_start, high_watermark = answer.get("log_start_offset"), answer.get("high_watermark")
+    due = topic_retention.due(found, log_start, high_watermark, now_ms)
+    size_bytes = sum(each["size_bytes"] for each in found)
+    segments = []
+    for each in found:
+        base_offset = each["base_offset"]
+        shown = _with_derived_figures(each, masked) | {
+            "compression": compression.get(base_offset, Compression()),
+            "name": f"{base_offset:020d}",
+            "is_due": base_offset in due,
+            "due_at_ms": _valid_time(topic_retention.due_at_ms(each)),
+        }
+        segments.append(shown)
+    return PartitionLog(
+        segments,
+        rounded_size(size_bytes) if masked else size_bytes,
+        _uncompressed_bytes(segments),
+        topic_retention,
+        log_start,
+        answer.get("last_stable_offset"),
+        high_watermark,
+        samples["batches_max"],
+        DirtyPart.of(answer.get("compaction"), masked),
+    )
+
+
+def _with_derived_figures(segment: dict[str, Any], masked: bool) -> dict[str, Any]:
+    """A segment with figures that are computed from others. Users who see masked records get no
+    size of the data between two index entries, since these may be few records."""
+    entries = segment["index_entries"]
+    return (with_rounded_sizes(segment) if masked else segment) | {
+        "is_rounded": masked,
+        "offsets": segment["next_offset"] - segment["base_offset"],
+        "index_interval_bytes": segment["size_bytes"] / entries if entries and not masked else None,
+    }
+
+
+def _with_times(segment: dict[str, Any]) -> dict[str, Any]:
+    names = ("first_timestamp_ms", "largest_timestamp_ms")
+    return segment | {name: _valid_time(segment[name]) for name in names}
+
+
+def _valid_time(at_ms: int | None) -> int | None:
+    """The time, or None if no calendar has it: producers may write any timestamp."""
+    return at_ms if at_ms is not None and 0 <= at_ms <= TIME_MS_MAX else None
+
+
+def _uncompressed_bytes(segments: list[dict[str, Any]]) -> int | None:
+    """The estimated size without compression; None if the ratio of a segment is not known."""
+    total = 0.0
+    for each in segments:
+        ratio: float | None = each["compression"].ratio
+        if ratio is None and each["size_bytes"]:
+            return None
+        total += each["size_bytes"] * (ratio or 0)
+    return round(total)
+
+
+def _samples(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
+    """Compression samples from the admin port; none if they cannot be read, for example because
+    the broker is too old."""
+    try:
+        with for_cluster(cluster) as gateway:
+            return gateway.brokerd_admin.compression(row.leader, row.topic, row.partition)
+    except GatewayError:  # the segments themselves could be read
+        return {"batches_max": 0, "segments": []}
+
+
+def read_retention(cluster: Cluster, topic: str) -> Retention:
+    """The retention of a topic; without limits if its settings cannot be read."""
+    try:
+        with for_cluster(cluster) as gateway:
+            settings = gateway.topics.describe_configs(topic)
+    except GatewayError:  # the segments themselves could be read
+        return Retention()
+    return Retention.of({each.name: each.value for each in settings})
+
+
+def describe_segments(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
+    """The segments as the admin port describes them."""
+    with for_cluster(cluster) as gateway:
+        return gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)

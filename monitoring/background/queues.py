@@ -1,0 +1,84 @@
+"""The table of Celery queues: the tasks of each, and the options of its worker.
+
+monitoring/celery.py makes the task routes from it, monitoring/worker.py (called in the Procfile)
+starts a worker, and stack/process_table.py has a process for each queue. Each queue has its own
+worker, so that tasks that wait (for a webhook, a slow cluster or Spark) do not block others. Pure.
+
+A task has the name that Celery gives it: its module and its function. So every task is in a
+`tasks.py`, and tasks are sent by their names where the sender must not import them.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue and its worker."""
+
+    name: str
+    tasks: tuple[str, ...]
+    threads: int = 0  # 0 = one forked process; only it can have a time limit
+    process: str = ""  # the name in the Procfile; empty = the queue's name
+    # Of messages sent on demand; beat's messages have their own (beat_schedule.py).
+    expires_s: int | None = None
+    soft_time_limit_s: int | None = None
+    time_limit_s: int | None = None
+
+    @property
+    def process_name(self) -> str:
+        return self.process or self.name
+
+    def worker_arguments(self) -> list[str]:
+        """The arguments of `celery worker`. It prefetches one message per thread."""
+        pool = "threads" if self.threads else "prefork"
+        arguments = ["-Q", self.name, "-n", f"{self.name}@%h", "--pool", pool]
+        arguments += ["-c", str(self.threads or 1), "--prefetch-multiplier", "1"]
+        if self.soft_time_limit_s:
+            arguments += ["--soft-time-limit", str(self.soft_time_limit_s)]
+        if self.time_limit_s:
+            arguments += ["--time-limit", str(self.time_limit_s)]
+        return arguments
+
+
+_ALL = (
+    # One thread, which owns the connections to the clusters.
+    Queue("sampling", ("monitoring.sampling.tasks.sample",), threads=1),
+    # A plan that waited for so long should be reviewed again (console/actions/expiry.py).
+    Queue("actions", ("console.actions.tasks.apply_plan",), threads=4, expires_s=15 * 60),
+    # A webhook has a time-out of 10 s and uses at most two threads (alerts/delivery_queue.py).
+    Queue(
+        "deliveries",
+        ("monitoring.alerts.tasks.deliver", "monitoring.alerts.tasks.enqueue_due_deliveries"),
+        threads=16,
+        expires_s=120,
+    ),
+    # History, and the periodic cleanup tasks of other apps.
+    Queue(
+        "history",
+        (
+            "monitoring.history.tasks.flush",
+            "monitoring.history.tasks.delete_unlisted",
+            "monitoring.alerts.tasks.drop_old",
+            "monitoring.reports.tasks.requeue_lost_reports",
+            "monitoring.pipeline.tasks.send_roll_ups",
+            "monitoring.pipeline.tasks.refresh",
+            "console.actions.tasks.end_lost_plans",
+            "console.audit.tasks.drop_refused_sign_ins",
+            "console.produce.tasks.delete_old_contents",
+        ),
+        threads=4,
+    ),
+    Queue(
+        "spark",
+        ("monitoring.reports.tasks.run", "monitoring.pipeline.tasks.roll_up"),
+        process="spark-jobs",  # `spark` is the server
+        soft_time_limit_s=15 * 60,
+        time_limit_s=16 * 60,
+    ),
+)
+QUEUES: dict[str, Queue] = {queue.name: queue for queue in _ALL}
+
+
+def routes() -> dict[str, dict[str, str]]:
+    """Celery's `task_routes`."""
+    return {task: {"queue": queue.name} for queue in _ALL for task in queue.tasks}

@@ -1,0 +1,62 @@
+"""A Celery bootstep: the heartbeat of a worker's main loop.
+
+Tasks run in the pool's threads or processes; the heartbeat only shows that the main loop runs. If a
+process of the pool is stopped (SIGSTOP), no heartbeat is written, since no tasks run then.
+"""
+
+import logging
+from typing import Any
+
+import psutil
+from celery import bootsteps
+
+from monitoring import redis_client
+from monitoring.background import heartbeats
+from monitoring.ticks.delete_old_samples import delete_old_samples
+
+log = logging.getLogger(__name__)
+
+
+class Heartbeat(bootsteps.StartStopStep):
+    """Records a heartbeat for each queue of this worker, every few seconds."""
+
+    requires = ("celery.worker.components:Pool",)
+
+    def __init__(self, worker: Any, **options: Any) -> None:
+        self._timer: Any = None
+        self._is_redis_down = False
+        super().__init__(worker, **options)
+
+    def start(self, worker: Any) -> None:
+        self._timer = worker.timer.call_repeatedly(heartbeats.BEAT_S, self._beat, (worker,))
+
+    def stop(self, worker: Any) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _beat(self, worker: Any) -> None:
+        if _is_child_stopped(worker.pool):
+            return
+        queues = list(worker.app.amqp.queues.consume_from)
+        try:
+            for queue in queues:
+                heartbeats.record(queue)
+        except redis_client.StoreFull:
+            if "sampling" in queues:
+                delete_old_samples()
+        except redis_client.StoreDown as error:
+            if not self._is_redis_down:
+                log.warning("no heartbeat: %s", error)
+            self._is_redis_down = True
+            return
+        self._is_redis_down = False
+
+
+def _is_child_stopped(pool: Any) -> bool:
+    for pid in pool.info.get("processes", ()) if pool is not None else ():
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_STOPPED:
+                return True
+        except psutil.Error:
+            pass  # it has ended; the pool starts another
+    return False
