@@ -62,7 +62,7 @@ TABLE = {
     "broker-logger": [(["local", 1, "root"], ADMIN, ADMIN)],
     "topics": [(["local"], LOOK, None)],
     "topic-create": [(["local"], CHANGE, CHANGE)],
-    "topics-change": [(["local"], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
+    "topics-change": [(["local"], CHANGE, CHANGE)],
     "topic": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
     "topic-config": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
     "topic-consumers": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
