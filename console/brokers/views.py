@@ -19,6 +19,7 @@ from console.live.pages import LivePart, render_live
 from console.ui import settings_table
 from console.ui.csv_export import render_list
 from console.ui.texts import sentence
+from console.ui.units import Unit, unit_of
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_admin import ConfigValue
@@ -65,8 +66,7 @@ def config(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
 @requires("broker.configure")
 def setting(request: ClusterRequest, cluster: str, broker: int, name: str) -> HttpResponse:
     """The form of one setting; POST makes a plan."""
-    form = BrokerSettingForm(form_data(request))
-    context = {"id": broker, "name": name, "form": form, "entry": None, "reason": ""}
+    context: dict[str, Any] = {"id": broker, "name": name, "entry": None, "reason": ""}
     if request.cluster.read_only:
         context["reason"] = _("This cluster is read-only in this console.")
         return render(request, "brokers/setting.html", context, status=422)
@@ -78,6 +78,7 @@ def setting(request: ClusterRequest, cluster: str, broker: int, name: str) -> Ht
         if entry.is_read_only or entry.is_sensitive:
             context["reason"] = _("This setting cannot be changed here while the broker runs.")
             return render(request, "brokers/setting.html", context, status=422)
+        context["form"] = form = BrokerSettingForm(form_data(request), _unit(entry))
         if not form.is_bound:
             form.initial["value"] = entry.value
             return render(request, "brokers/setting.html", context)
@@ -98,6 +99,12 @@ def setting(request: ClusterRequest, cluster: str, broker: int, name: str) -> Ht
             request, "brokers/setting.html", context, status=503 if error.retriable else 502
         )
     return render(request, "brokers/setting.html", context, status=422)
+
+
+def _unit(entry: ConfigValue) -> Unit | None:
+    """The unit of a setting; what its documentation says counts only for numbers."""
+    is_number = (entry.value or entry.default or "").removeprefix("-").isdigit()
+    return unit_of(entry.name, entry.documentation if is_number else "")
 
 
 def _settings(request: ClusterRequest, broker: int) -> list[ConfigValue]:

@@ -62,6 +62,7 @@ TABLE = {
     "broker-logger": [(["local", 1, "root"], ADMIN, ADMIN)],
     "topics": [(["local"], LOOK, None)],
     "topic-create": [(["local"], CHANGE, CHANGE)],
+    "units": [([], GLOBAL_LOOK, None)],
     "topics-change": [(["local"], CHANGE, CHANGE)],
     "topic": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
     "topic-config": [(TOPIC, LOOK, None), (HIDDEN, SECRET, None)],
