@@ -7,6 +7,7 @@ clusters are made by action types.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, ClassVar
 
 from django.urls import reverse
@@ -88,6 +89,7 @@ class ActionType(ABC):
         continues_without_worker: the change goes on in the cluster if its worker is lost. `apply`
             may raise Unfinished.
         can_stop: a user may stop it while it is applied: `apply` calls `progress.stop_if_wanted`.
+        typed_kept: how long what the user typed in the form is kept, if the plan is not done.
 
     `services.propose` calls `targets`, `read`, `within_scope` and `draft`. The worker calls `read`
     again. If the facts in `compared` changed, it shows `differences`; else it calls `apply`. In all
@@ -103,6 +105,7 @@ class ActionType(ABC):
     deletes: ClassVar[bool] = False
     continues_without_worker: ClassVar[bool] = False
     can_stop: ClassVar[bool] = False
+    typed_kept: ClassVar[timedelta] = timedelta(days=7)
 
     @abstractmethod
     def title(self, resource: str) -> str:
@@ -177,7 +180,7 @@ class ActionType(ABC):
         ]
 
     def again_url(self, plan: Plan) -> str:
-        """The URL of the form to plan the change of a plan again."""
+        """The URL of the empty form to plan the change of a plan again."""
         is_named = self.has_target_page and not self.creates
         args = [plan.cluster, plan.resource] if is_named else [plan.cluster]
         return reverse(self.form_page, args=args)

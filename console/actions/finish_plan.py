@@ -29,7 +29,7 @@ def finish(
         "step_states": end_running_step(plan, step_state), "stopped_by": "", **fields,
     }  # fmt: skip
     if state == models.DONE:
-        fields_to_set["progress"] = 100
+        fields_to_set |= {"progress": 100, "typed": ""}
     if not plan.change_state(state_from, state, outcome=dumps(outcome), **fields_to_set):
         return
     audit.record(

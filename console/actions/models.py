@@ -29,6 +29,8 @@ class Plan(models.Model):
     params = models.JSONField()  # what the user entered in the form
     facts = models.JSONField()  # the cluster's state when it was proposed (ActionType.read)
     draft = models.JSONField()  # console.actions.draft.Draft
+    # What the user typed in the form, encrypted (typed_form.py); "" = deleted.
+    typed = models.TextField(blank=True, default="", editable=False)
     state = models.CharField(
         max_length=16, default=PROPOSED, choices=[(state, state) for state in STATES]
     )

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from console.accounts.rights import rights_of
-from console.actions import expiry, models, plan_queue, registry, services, texts
+from console.actions import expiry, models, plan_queue, registry, services, texts, typed_form
 from console.actions.action_type import ITEMS, ActionType, ItemsAction, Stopped, Unfinished
 from console.actions.draft import Facts, PlanRefused, StepState, fingerprint
 from console.actions.finish_plan import finish, finish_stopped
@@ -128,7 +128,7 @@ def _continues_without_worker(plan: Plan) -> bool:
 
 
 def end_lost() -> None:
-    """End plans whose worker was lost, or continue them; delete old plans."""
+    """End plans whose worker was lost, or continue them; delete old plans and what was typed."""
     now = timezone.now()
     for plan in Plan.objects.filter(
         state=models.QUEUED, last_progress_at__lt=now - expiry.QUEUED_AGE_MAX
@@ -147,3 +147,4 @@ def end_lost() -> None:
             finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
     old = Plan.objects.filter(created_at__lt=now - PLANS_KEPT)
     old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()
+    typed_form.delete_old(now)

@@ -1,12 +1,15 @@
-"""What the views of the forms of all changes share: the redirect to the plan, and error texts."""
+"""What the views of the forms of all changes share: the data of the form, the redirect to the plan,
+and error texts."""
 
 from collections.abc import Callable
 
 from django import forms
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
+from console.accounts.request_types import UserRequest
+from console.actions import typed_form
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.ui.texts import sentence
@@ -15,14 +18,28 @@ from monitoring.gateway.errors import GatewayError
 REFUSED, UNAVAILABLE = 422, 503
 
 
+def form_data(request: UserRequest) -> QueryDict | None:
+    """The data of the form: of a POST what was sent, also if that is nothing; of `?again=` what the
+    user had typed for that plan; else None."""
+    if request.method == "POST":
+        return request.POST
+    plan_id = request.GET.get(typed_form.PARAM, "")
+    return typed_form.find(request.principal, request.path, plan_id) if plan_id else None
+
+
 def redirect_to_plan(
-    form: forms.Form, propose: Callable[[], Plan], form_page: Callable[[int], HttpResponse]
+    request: UserRequest,
+    form: forms.Form,
+    propose: Callable[[], Plan],
+    form_page: Callable[[int], HttpResponse],
 ) -> HttpResponse:
     """Propose the plan of a valid form, and redirect to its review.
 
     If there is no plan, the form gets an error that says why, and `form_page` renders it with the
-    HTTP status.
+    HTTP status. Only a POST makes a plan: a form that was opened again is just shown.
     """
+    if request.method != "POST":
+        return form_page(200)
     try:
         plan = propose()
     except PlanRefused as error:
@@ -31,6 +48,7 @@ def redirect_to_plan(
     except GatewayError as error:
         form.add_error(None, unreadable_text(error))
         return form_page(status_of(error))
+    typed_form.store(plan, request.path, form, request.POST)
     return redirect("plan", plan.cluster, plan.pk)
 
 

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions import expiry, models, registry, services, stop_plan, texts
+from console.actions import expiry, models, registry, services, stop_plan, texts, typed_form
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import status_of, unreadable_text
@@ -119,7 +119,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "error": error,
         "expired": expired,
         "expired_minutes": expiry.minutes(expiry.PROPOSED_AGE_MAX),
-        "again_url": action_type.again_url(plan)
+        "again_url": typed_form.again_url(plan)
         if is_own and (expired or plan.state in (models.FAILED, models.REFUSED))
         else "",
         "stages": [

@@ -3,15 +3,14 @@
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
-from console.actions.draft import PlanRefused
-from console.actions.redirect_to_plan import status_of
+from console.actions.redirect_to_plan import form_data, redirect_to_plan, status_of
 from console.brokers import broker_page
 from console.brokers.actions.set_log_level import SetLogLevel
 from console.brokers.forms import LogLevelForm
@@ -50,7 +49,7 @@ def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
 @requires("broker.configure")
 def level(request: ClusterRequest, cluster: str, broker: int, name: str) -> HttpResponse:
     """The form of one logger; POST makes a plan."""
-    form = LogLevelForm(request.POST if request.method == "POST" else None)
+    form = LogLevelForm(form_data(request))
     context: dict[str, Any] = {"id": broker, "name": name, "form": form, "reason": ""}
     template, status = "brokers/logger.html", 422
     if request.cluster.read_only:
@@ -65,12 +64,14 @@ def level(request: ClusterRequest, cluster: str, broker: int, name: str) -> Http
             return render(request, template, context)
         if form.is_valid():
             params = {"broker": broker, "levels": {name: form.cleaned_data["level"]}}
-            plan = services.propose(
-                request.principal, request.cluster, SetLogLevel.action, str(broker), params
+            return redirect_to_plan(
+                request,
+                form,
+                lambda: services.propose(
+                    request.principal, request.cluster, SetLogLevel.action, str(broker), params
+                ),
+                lambda status: render(request, template, context, status=status),
             )
-            return redirect("plan", request.cluster.slug, plan.pk)
-    except PlanRefused as error:
-        form.add_error(None, str(error))
     except GatewayError as error:
         text = _("The broker could not be read: %(why)s") % {"why": sentence(error.message)}
         context["reason"] = text

@@ -3,14 +3,14 @@
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
-from console.actions.draft import PlanRefused
+from console.actions.redirect_to_plan import form_data, redirect_to_plan
 from console.brokers import broker_page
 from console.brokers.forms import BrokerSettingForm
 from console.brokers.listeners import listeners
@@ -19,6 +19,7 @@ from console.live.pages import LivePart, render_live
 from console.ui import settings_table
 from console.ui.csv_export import render_list
 from console.ui.texts import sentence
+from console.ui.units import Unit, unit_of
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_admin import ConfigValue
@@ -65,9 +66,7 @@ def config(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
 @requires("broker.configure")
 def setting(request: ClusterRequest, cluster: str, broker: int, name: str) -> HttpResponse:
     """The form of one setting; POST makes a plan."""
-    posted = request.POST if request.method == "POST" else None
-    form = BrokerSettingForm(posted)
-    context = {"id": broker, "name": name, "form": form, "entry": None, "reason": ""}
+    context: dict[str, Any] = {"id": broker, "name": name, "entry": None, "reason": ""}
     if request.cluster.read_only:
         context["reason"] = _("This cluster is read-only in this console.")
         return render(request, "brokers/setting.html", context, status=422)
@@ -79,17 +78,20 @@ def setting(request: ClusterRequest, cluster: str, broker: int, name: str) -> Ht
         if entry.is_read_only or entry.is_sensitive:
             context["reason"] = _("This setting cannot be changed here while the broker runs.")
             return render(request, "brokers/setting.html", context, status=422)
-        if posted is None:
+        context["form"] = form = BrokerSettingForm(form_data(request), _unit(entry))
+        if not form.is_bound:
             form.initial["value"] = entry.value
             return render(request, "brokers/setting.html", context)
         if form.is_valid():
-            plan = services.propose(
-                request.principal, request.cluster, "broker.configure", str(broker),
-                form.params(broker, name),
+            return redirect_to_plan(
+                request,
+                form,
+                lambda: services.propose(
+                    request.principal, request.cluster, "broker.configure", str(broker),
+                    form.params(broker, name),
+                ),
+                lambda status: render(request, "brokers/setting.html", context, status=status),
             )  # fmt: skip
-            return redirect("plan", request.cluster.slug, plan.pk)
-    except PlanRefused as error:
-        form.add_error(None, str(error))
     except GatewayError as error:
         text = _("The broker could not be read: %(why)s") % {"why": sentence(error.message)}
         context["reason"] = text
@@ -97,6 +99,12 @@ def setting(request: ClusterRequest, cluster: str, broker: int, name: str) -> Ht
             request, "brokers/setting.html", context, status=503 if error.retriable else 502
         )
     return render(request, "brokers/setting.html", context, status=422)
+
+
+def _unit(entry: ConfigValue) -> Unit | None:
+    """The unit of a setting; what its documentation says counts only for numbers."""
+    is_number = (entry.value or entry.default or "").removeprefix("-").isdigit()
+    return unit_of(entry.name, entry.documentation if is_number else "")
 
 
 def _settings(request: ClusterRequest, broker: int) -> list[ConfigValue]:

@@ -9,18 +9,19 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import UserRequest
-from console.clusters import services
+from console.clusters import cluster_list, services
 from console.clusters.connection_check import ConnectionResult, check_connection
 from console.clusters.forms import ClusterForm
+from console.ui.csv_export import render_list
 from monitoring.models import Cluster
 
 
 @require_safe
 @requires("cluster.view")
 def index(request: UserRequest) -> HttpResponse:
-    rows = services.visible_rows(request.principal)
+    table = cluster_list.table_of(request.principal, request.GET)
     may_edit = request.rights.may("cluster.edit")
-    return render(request, "clusters/index.html", {"rows": rows, "may_edit": may_edit})
+    return render_list(request, "clusters/index.html", {"table": table, "may_edit": may_edit})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -17,7 +17,12 @@ from console.actions import registry
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.actions.redirect_to_plan import read_only_text, redirect_to_plan, unreadable_text
+from console.actions.redirect_to_plan import (
+    form_data,
+    read_only_text,
+    redirect_to_plan,
+    unreadable_text,
+)
 from console.groups import offset_plans
 from console.groups.actions.shared import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
@@ -34,8 +39,7 @@ PREVIEWS_PER_MINUTE_MAX = 60  # of one user
 @requires("group.alter", resource="group")
 def plan_reset(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     page = _page(request, group, registry.find("group.reset-offsets").title(group))
-    posted = request.POST if request.method == "POST" else None
-    form = ResetForm(posted, request.FILES or None, group, page["topics"])
+    form = ResetForm(form_data(request), request.FILES or None, group, page["topics"])
     return _answer(
         request,
         "groups/reset.html",
@@ -71,7 +75,7 @@ def preview_reset(request: ClusterRequest, cluster: str, group: str) -> HttpResp
 @requires("group.alter", resource="group")
 def plan_delete_offsets(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     page = _page(request, group, _("Delete offsets of “%(name)s”") % {"name": group})
-    form = DeleteOffsetsForm(request.POST if request.method == "POST" else None, page["topics"])
+    form = DeleteOffsetsForm(form_data(request), page["topics"])
     return _answer(
         request,
         "groups/change.html",
@@ -88,7 +92,7 @@ def plan_delete_offsets(request: ClusterRequest, cluster: str, group: str) -> Ht
 def plan_delete(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     """POST makes a plan; the group is deleted when the plan is confirmed."""
     page = _page(request, group, registry.find("group.delete").title(group))
-    form = forms.Form(request.POST if request.method == "POST" else None)
+    form = forms.Form(form_data(request))
     return _answer(
         request,
         "groups/change.html",
@@ -135,4 +139,6 @@ def _answer(
         return form_page(422)
     if request.method != "POST":
         return form_page(200)
-    return redirect_to_plan(form, propose, form_page) if form.is_valid() else form_page(422)
+    if not form.is_valid():
+        return form_page(422)
+    return redirect_to_plan(request, form, propose, form_page)

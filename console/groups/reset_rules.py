@@ -13,14 +13,13 @@ from enum import StrEnum
 from django.utils.translation import gettext as _
 
 from console.ui.texts import first_lines
+from console.ui.units import InvalidQuantity, Unit, number_with_unit
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.lag.formula import counted_lag
 
 PARTITIONS_MAX = 5000
 OFFSET_MAX = (1 << 63) - 1
 _RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
-_DURATION = re.compile(r"(\d{1,6})\s*(s|min|m|h|d)")
-_UNIT_MS = {"s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
 class ResetTo(StrEnum):
@@ -98,10 +97,10 @@ def partition_numbers(text: str) -> list[int]:
 
 def duration_ms(text: str) -> int:
     """The milliseconds of a text such as "90 min" or "2 h". Raises Invalid."""
-    found = _DURATION.fullmatch(text.strip().lower())
-    if found is None:
-        raise Invalid(_("Enter a number and a unit: 30 s, 15 min, 2 h or 7 d."))
-    return int(found[1]) * _UNIT_MS[found[2]]
+    try:
+        return number_with_unit(text, Unit.MS)
+    except InvalidQuantity as error:
+        raise Invalid(_("Enter a number and a unit: 30 s, 15 min, 2 h or 7 d.")) from error
 
 
 def new_offsets(

@@ -13,7 +13,7 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import registry
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.actions.redirect_to_plan import read_only_text, redirect_to_plan
+from console.actions.redirect_to_plan import form_data, read_only_text, redirect_to_plan
 from console.produce import mock_plans, write_plans
 from console.produce.actions.copy_records import CopyRecords, check_source
 from console.produce.copy_form import CopyForm
@@ -58,7 +58,7 @@ def _write(
         _record_to_send_again(request, page) if mode == ONE and request.method != "POST" else {}
     )
     form = form_class(
-        request.POST if request.method == "POST" else None,
+        form_data(request),
         request.FILES if request.method == "POST" else None,
         initial=dict(initial),
         **form_arguments(request, page),
@@ -81,11 +81,10 @@ def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
     page = form_context(request, topic, MOCK)
     if page["reason"]:
         return _render(request, page, 422)
-    posted = request.POST if request.method == "POST" else None
     seed = {"seed": now_ms() % 1_000_000}
-    form = MockForm(posted, initial=seed, **form_arguments(request, page))
+    form = MockForm(form_data(request), initial=seed, **form_arguments(request, page))
     page["form"] = form
-    if posted is not None and form.is_valid():
+    if request.method == "POST" and form.is_valid():
         wanted = form.request(topic)
         if "preview" not in request.POST:
             return answer(
@@ -108,8 +107,7 @@ def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     if page["reason"]:
         return _render(request, page, 422)
     own = None if request.cluster.read_only else request.cluster
-    posted = request.POST if request.method == "POST" else None
-    form = page["form"] = CopyForm(posted, own=own, others=others)
+    form = page["form"] = CopyForm(form_data(request), own=own, others=others)
     if request.method == "POST" and form.is_valid():
         chosen = form.ranges_to_copy(topic)
         return answer(
@@ -180,7 +178,9 @@ def answer(
     request: ClusterRequest, page: Mapping[str, Any], propose: Callable[[], Plan]
 ) -> HttpResponse:
     """The redirect to the new plan, or the form with the reason why there is none."""
-    return redirect_to_plan(page["form"], propose, lambda status: _render(request, page, status))
+    return redirect_to_plan(
+        request, page["form"], propose, lambda status: _render(request, page, status)
+    )
 
 
 def _render(request: ClusterRequest, page: Mapping[str, Any], status: int) -> HttpResponse:

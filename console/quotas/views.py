@@ -3,15 +3,14 @@
 from typing import Any
 
 from django.http import HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
-from console.actions.draft import PlanRefused
-from console.actions.redirect_to_plan import status_of
+from console.actions.redirect_to_plan import form_data, redirect_to_plan, status_of
 from console.live import snapshot_cache
 from console.quotas.actions.change_quotas import ChangeQuotas
 from console.quotas.entities import TYPES, entity_of, number_text, texts_of, title_of
@@ -51,7 +50,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("quota.edit")
 def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The form of the entity in the query; POST makes a plan."""
-    form = QuotaForm(request.POST if request.method == "POST" else None)
+    form = QuotaForm(form_data(request))
     context: dict[str, Any] = {"form": form, "title": _("Change quotas"), "reason": ""}
     context["list_page"] = "quotas"
     template, status = "quotas/form.html", 422
@@ -68,13 +67,15 @@ def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
         if form.is_valid():
             values = form.values(_current_quotas(request, form.entity))
             params = {"entity": [list(pair) for pair in form.entity], "values": values}
-            plan = services.propose(
-                request.principal, request.cluster, ChangeQuotas.action,
-                title_of(form.entity)[:300], params,
+            return redirect_to_plan(
+                request,
+                form,
+                lambda: services.propose(
+                    request.principal, request.cluster, ChangeQuotas.action,
+                    title_of(form.entity)[:300], params,
+                ),
+                lambda status: render(request, template, context, status=status),
             )  # fmt: skip
-            return redirect("plan", request.cluster.slug, plan.pk)
-    except PlanRefused as error:
-        form.add_error(None, str(error))
     except GatewayError as error:
         context["reason"] = sentence(error.message)
         status = status_of(error)

@@ -12,7 +12,12 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.actions.redirect_to_plan import read_only_text, status_of
+from console.actions.redirect_to_plan import (
+    form_data,
+    read_only_text,
+    redirect_to_plan,
+    status_of,
+)
 from console.live import snapshot_cache
 from console.reassignments import services
 from console.reassignments.forms import ReassignForm
@@ -57,7 +62,7 @@ def elect(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("topic.reassign")
 def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
     """The topics are in the query or were posted by the list; a POST with `plan` makes a plan."""
-    sent = request.POST if request.method == "POST" else request.GET
+    sent = form_data(request) or request.GET
     names = selected_names(request.cluster, request.rights, sent)
     context: dict[str, Any] = {"topic": names[0] if len(names) == 1 else "", "names": names}
     context["title"] = _("Reassign partitions")
@@ -66,20 +71,21 @@ def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
         return render(request, template, {**context, "reason": reason}, status=422)
     try:
         state = services.read_state(request.cluster, names)
-        posted = request.POST if "plan" in request.POST else None
-        form = ReassignForm(posted, names, state.racks)
+        form = ReassignForm(sent if "plan" in sent else None, names, state.racks)
         context |= {"form": form}
         if form.is_valid():
             data = form.cleaned_data
             wanted = WantedAssignment(
                 data["brokers"], data["factor"], data["assignment"], form.throttle_bytes
             )
-            plan = services.propose_reassignment(
-                request.principal, request.cluster, names, state, wanted
+            return redirect_to_plan(
+                request,
+                form,
+                lambda: services.propose_reassignment(
+                    request.principal, request.cluster, names, state, wanted
+                ),
+                lambda status: render(request, template, context, status=status),
             )
-            return redirect("plan", request.cluster.slug, plan.pk)
-    except PlanRefused as error:
-        form.add_error(None, str(error))
     except GatewayError as error:
         context["reason"] = sentence(error.message)
         return render(request, template, context, status=status_of(error))

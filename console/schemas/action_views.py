@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
@@ -12,7 +12,12 @@ from django.views.decorators.http import require_http_methods
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
-from console.actions.redirect_to_plan import read_only_text, redirect_to_plan, status_of
+from console.actions.redirect_to_plan import (
+    form_data,
+    read_only_text,
+    redirect_to_plan,
+    status_of,
+)
 from console.schemas import services as schemas
 from console.schemas.forms import (
     CompatibilityForm,
@@ -29,7 +34,7 @@ from monitoring.gateway.errors import GatewayError, NotFound
 @requires("schema.edit")
 def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
     """Register the schema of a subject that the form names."""
-    form = SubjectForm(_posted(request))
+    form = SubjectForm(form_data(request))
     if form.is_bound and form.is_valid():
         subject = form.cleaned_data["subject"]
         return _propose(request, form, "schema.register", subject, form.params(subject))
@@ -41,7 +46,7 @@ def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
 def plan_register(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse:
     """The form begins with the latest version, if the subject has one."""
     title = registry.find("schema.register").title(subject)
-    form = RegisterForm(_posted(request))
+    form = RegisterForm(form_data(request))
     if form.is_bound and form.is_valid():
         return _propose(request, form, "schema.register", subject, form.params(subject))
     if not form.is_bound:
@@ -60,7 +65,7 @@ def plan_register(request: ClusterRequest, cluster: str, subject: str) -> HttpRe
 @requires("schema.edit", resource="subject")
 def plan_compatibility(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse:
     action = "schema.set-compatibility"
-    form = CompatibilityForm(_posted(request), initial={"level": request.GET.get("level", "")})
+    form = CompatibilityForm(form_data(request), initial={"level": request.GET.get("level", "")})
     if form.is_bound and form.is_valid():
         params = {"subject": subject, "level": form.cleaned_data["level"]}
         return _propose(request, form, action, subject, params)
@@ -72,7 +77,7 @@ def plan_compatibility(request: ClusterRequest, cluster: str, subject: str) -> H
 def plan_delete(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse:
     action = "schema.delete-version"
     version = request.GET.get("version", "")[:9]
-    form = DeleteVersionForm(_posted(request), initial={"version": version})
+    form = DeleteVersionForm(form_data(request), initial={"version": version})
     if form.is_bound and form.is_valid():
         params = {"subject": subject, "version": form.cleaned_data["version"]}
         return _propose(request, form, action, subject, params)
@@ -89,16 +94,13 @@ def _latest(shown: ShownSubject) -> dict[str, str]:
     }
 
 
-def _posted(request: ClusterRequest) -> QueryDict | None:
-    return request.POST if request.method == "POST" else None
-
-
 def _propose(
     request: ClusterRequest, form: forms.Form, action: str, subject: str, params: Mapping[str, Any]
 ) -> HttpResponse:
     title = registry.find(action).title(subject)
     linked = "" if isinstance(form, SubjectForm) else subject  # a new subject has no page
     return redirect_to_plan(
+        request,
         form,
         lambda: services.propose(request.principal, request.cluster, action, subject, params),
         lambda status: _form(request, form, title, linked, status),

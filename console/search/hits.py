@@ -3,6 +3,7 @@
 A hit has one fact, one state, and the pages that can be opened from it (`actions`).
 """
 
+import re
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -15,7 +16,7 @@ from console.search.searched_cluster import SearchedCluster
 from console.ui import numbers
 from console.ui.links import URL_LENGTH_MAX
 from monitoring.lag.lag_state import LagState
-from monitoring.read_model.name_search import Match, match_of
+from monitoring.read_model.name_search import Rank, SearchWords, rank_of
 from monitoring.read_model.row_types import BrokerRow, GroupRow, TopicRow
 from monitoring.topic_names import is_topic_name
 
@@ -26,27 +27,28 @@ class Hit:
 
     icon: str
     name: str
-    text: str  # that was searched for
+    words: tuple[str, ...]  # that were searched for
     url: str
     facts: tuple[str, ...]
-    match: Match
+    rank: Rank
     state: tuple[str, str] | None = None
     in_trouble: bool = False
     actions: tuple[Action, ...] = ()
 
     @property
-    def parts(self) -> tuple[str, str, str]:
-        """The name before, in, and after the match."""
-        at = self.name.lower().find(self.text.lower()) if self.text else -1
-        if at < 0:
-            return self.name, "", ""
-        end = at + len(self.text)
-        return self.name[:at], self.name[at:end], self.name[end:]
+    def parts(self) -> list[tuple[str, bool]]:
+        """The parts of the name, and whether each is a word that was searched for."""
+        if not self.words:
+            return [(self.name, False)]
+        longest_first = sorted(self.words, key=len, reverse=True)
+        pattern = "|".join(map(re.escape, longest_first))
+        parts = re.split(f"({pattern})", self.name, flags=re.IGNORECASE)
+        return [(part, index % 2 == 1) for index, part in enumerate(parts) if part]
 
 
-def of_topic(searched: SearchedCluster, row: TopicRow, text: str) -> Hit | None:
-    match = match_of(row.name, text)
-    if match is None or not is_topic_name(row.name):
+def of_topic(searched: SearchedCluster, row: TopicRow, search: SearchWords) -> Hit | None:
+    rank = rank_of(row.name, search)
+    if rank is None or not is_topic_name(row.name):
         return None
     partitions = ngettext("%(n)s partition", "%(n)s partitions", row.partitions)
     facts = (_("topic"), partitions % {"n": numbers.count(row.partitions)})
@@ -56,30 +58,30 @@ def of_topic(searched: SearchedCluster, row: TopicRow, text: str) -> Hit | None:
     elif row.under_replicated:
         state = (_("%(n)s not in sync") % {"n": numbers.count(row.under_replicated)}, "warn")
     return Hit(
-        "stack-2", row.name, text, searched.url("topic", row.name), searched.facts(*facts), match,
-        state, state is not None, actions_on.of_topic(searched, row.name),
+        "stack-2", row.name, search.words, searched.url("topic", row.name),
+        searched.facts(*facts), rank, state, state is not None,
+        actions_on.of_topic(searched, row.name),
     )  # fmt: skip
 
 
-def of_group(searched: SearchedCluster, row: GroupRow, text: str) -> Hit | None:
-    match, url = match_of(row.name, text), searched.url("group", row.name)
-    if match is None or len(url) > URL_LENGTH_MAX:
+def of_group(searched: SearchedCluster, row: GroupRow, search: SearchWords) -> Hit | None:
+    rank, url = rank_of(row.name, search), searched.url("group", row.name)
+    if rank is None or len(url) > URL_LENGTH_MAX:
         return None
     count = ngettext("reads %(n)s topic", "reads %(n)s topics", row.topics)
     facts = (_("group"), count % {"n": numbers.count(row.topics)})
     state = state_texts.of_group(row)
     return Hit(
-        "users-group", row.name, text, url, searched.facts(*facts), match, (state.name, state.key),
-        row.lag_state >= LagState.GROWING, actions_on.of_group(searched, row.name),
+        "users-group", row.name, search.words, url, searched.facts(*facts), rank,
+        (state.name, state.key), row.lag_state >= LagState.GROWING,
+        actions_on.of_group(searched, row.name),
     )  # fmt: skip
 
 
-def of_broker(searched: SearchedCluster, row: BrokerRow, text: str) -> Hit | None:
+def of_broker(searched: SearchedCluster, row: BrokerRow, search: SearchWords) -> Hit | None:
     name = _("Broker %(id)s") % {"id": row.id}
-    match = match_of(name, text)
-    if match is None:
-        match = match_of(row.host, text)
-    if match is None:
+    rank = rank_of(name, search) or rank_of(row.host, search)
+    if rank is None:
         return None
     address = row.host if row.port is None else f"{row.host}:{row.port}"
     state = (_("Up"), "ok") if row.up else (_("Down"), "down")
@@ -88,16 +90,15 @@ def of_broker(searched: SearchedCluster, row: BrokerRow, text: str) -> Hit | Non
         Action(_("Loggers"), "table", searched.url("broker-loggers", row.id)),
     )
     return Hit(
-        "server-2", name, text, searched.url("broker", row.id),
-        searched.facts(_("broker"), address), match, state, not row.up, actions,
+        "server-2", name, search.words, searched.url("broker", row.id),
+        searched.facts(_("broker"), address), rank, state, not row.up, actions,
     )  # fmt: skip
 
 
 def of_cluster(searched: SearchedCluster, text: str) -> Hit | None:
-    match = match_of(searched.cluster.name, text)
-    if match is None:
-        match = match_of(searched.cluster.slug, text)
-    if match is None:
+    search = SearchWords.of(text)
+    rank = rank_of(searched.cluster.name, search) or rank_of(searched.cluster.slug, search)
+    if rank is None:
         return None
     pages = (
         ("brokers", _("Brokers"), "server-2"),
@@ -106,22 +107,25 @@ def of_cluster(searched: SearchedCluster, text: str) -> Hit | None:
         ("alerts", _("Alerts"), "bell"),
     )
     return Hit(
-        "topology-star-3", searched.cluster.name, text, searched.url("dashboard"),
-        (_("cluster"), searched.cluster.slug), match,
+        "topology-star-3", searched.cluster.name, search.words, searched.url("dashboard"),
+        (_("cluster"), searched.cluster.slug), rank,
         actions=tuple(Action(title, icon, searched.url(page)) for page, title, icon in pages),
     )  # fmt: skip
 
 
 def of_page(title: str, icon: str, url: str, kind: str, text: str) -> Hit | None:
-    match = match_of(title, text)
-    return None if match is None else Hit(icon, title, text, url, (kind,), match)
+    search = SearchWords.of(text)
+    rank = rank_of(title, search)
+    return None if rank is None else Hit(icon, title, search.words, url, (kind,), rank)
 
 
-def of_action(searched: SearchedCluster, on: ActionOn, name: str, text: str) -> Hit | None:
-    """The action on a topic or group that was found by `text`, a part of its name."""
-    match, action = match_of(name, text), on.on(searched, name)
-    if match is None or action is None:
+def of_action(
+    searched: SearchedCluster, on: ActionOn, name: str, search: SearchWords
+) -> Hit | None:
+    """The action on a topic or group that was found by its name."""
+    rank, action = rank_of(name, search), on.on(searched, name)
+    if rank is None or action is None:
         return None
     title = _("%(action)s: %(name)s") % {"action": action.title, "name": name}
     facts = searched.facts(_("action"), *filter(None, [action.note]))
-    return Hit(action.icon, title, text, action.url, facts, match)
+    return Hit(action.icon, title, search.words, action.url, facts, rank)

@@ -42,13 +42,13 @@ def actions_on_names(searched: SearchedCluster, text: str, shown: str) -> Iterat
             if name is None:
                 continue
             if name not in names_found:
-                rows = find(name, NAMES_MAX)[0] if name else first(NAMES_MAX)
+                rows = find(searched.words(name), NAMES_MAX)[0] if name else first(NAMES_MAX)
                 names = [row.name for row in rows]
                 if shown and not name and row_of(shown):
                     names = [shown, *(each for each in names if each != shown)]
                 names_found[name] = names
             for each in names_found[name]:
-                if hit := hits.of_action(searched, on, each, name):
+                if hit := hits.of_action(searched, on, each, searched.words(name)):
                     yield hit
 
 

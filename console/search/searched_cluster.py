@@ -8,6 +8,7 @@ from django.urls import reverse
 from console.accounts.rights import Rights
 from console.topics.restrictions import may_change
 from monitoring.models import Cluster
+from monitoring.read_model.name_search import SearchWords
 from monitoring.read_model.snapshot import Snapshot
 
 
@@ -24,6 +25,10 @@ class SearchedCluster:
     def facts(self, *facts: str) -> tuple[str, ...]:
         """The facts; of another cluster also its name."""
         return facts if self.is_current else (*facts, self.cluster.name)
+
+    def words(self, text: str) -> SearchWords:
+        """The words of a search; they can name this cluster, too."""
+        return SearchWords.of(text, self.cluster.name, self.cluster.slug)
 
     def url(self, page: str, *arguments: object, **params: str) -> str:
         url = reverse(page, args=[self.cluster.slug, *arguments])

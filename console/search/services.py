@@ -62,7 +62,8 @@ def search(principal: Principal, query: str, slug: str = "", of_page: str = "") 
         for searched in places:
             some, total = _of_place(searched, text, kind)
             found += [
-                ((not searched.is_current, hit.match, not hit.in_trouble), hit) for hit in some
+                ((hit.rank[0], not searched.is_current, hit.rank[1], not hit.in_trouble), hit)
+                for hit in some
             ]
             count += total
         found.sort(key=lambda pair: pair[0])
@@ -73,7 +74,7 @@ def search(principal: Principal, query: str, slug: str = "", of_page: str = "") 
         for searched in places if text else []:
             name = of_page if searched.cluster.slug == slug else ""
             of_place = menu_hits.actions_on_names(searched, text, name)
-            on_names += sorted(of_place, key=lambda hit: hit.match)
+            on_names += sorted(of_place, key=lambda hit: hit.rank)
         pages = list(
             menu_hits.pages_and_actions(principal, places, text, with_pages=kind != ACTIONS)
         )
@@ -95,19 +96,19 @@ def _of_place(searched: SearchedCluster, text: str, kind: str) -> tuple[list[Hit
     """What a cluster has: the first hits of each kind, and the number of all."""
     found: list[Hit | None] = []
     count = 0
-    snapshot = searched.snapshot
+    snapshot, words = searched.snapshot, searched.words(text)
     if snapshot and kind != GROUPS and searched.rights.may("topic.view"):
-        topics, total = snapshot.find_topics(text, COUNT_MAX)
-        found += [hits.of_topic(searched, row, text) for row in topics]
+        topics, total = snapshot.find_topics(words, COUNT_MAX)
+        found += [hits.of_topic(searched, row, words) for row in topics]
         count += total
     if snapshot and kind != TOPICS and searched.rights.may("group.view"):
-        groups, total = snapshot.find_groups(text, COUNT_MAX)
-        found += [hits.of_group(searched, row, text) for row in groups]
+        groups, total = snapshot.find_groups(words, COUNT_MAX)
+        found += [hits.of_group(searched, row, words) for row in groups]
         count += total
     if not kind:
         others = [hits.of_cluster(searched, text)]
         if snapshot and searched.rights.may("broker.view"):
-            others += [hits.of_broker(searched, row, text) for row in snapshot.brokers]
+            others += [hits.of_broker(searched, row, words) for row in snapshot.brokers]
         found += others
         count += len([hit for hit in others if hit])
     return [hit for hit in found if hit], count

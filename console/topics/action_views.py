@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django import forms
-from django.http import Http404, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
@@ -14,6 +14,7 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import (
+    form_data,
     read_only_text,
     redirect_to_plan,
     status_of,
@@ -45,7 +46,7 @@ def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
     except GatewayError as error:
         title = registry.find("topic.create").title("")
         return _refused(request, title, unreadable_text(error), status=status_of(error))
-    form = CreateTopicForm(_posted(request), initial=dict(initial))
+    form = CreateTopicForm(form_data(request), initial=dict(initial))
     if request.method == "POST" and form.is_valid():
         params = form.params()
         return _propose(request, form, "topic.create", params["name"], params)
@@ -70,7 +71,7 @@ def plan_add_partitions(request: ClusterRequest, cluster: str, topic: str) -> Ht
     title = registry.find("topic.add-partitions").title(topic)
     if reason := _refusal_reason(request, topic):
         return _refused(request, title, reason, topic)
-    form = AddPartitionsForm(_posted(request))
+    form = AddPartitionsForm(form_data(request))
     if request.method == "POST" and form.is_valid():
         params = {"name": topic, "total": form.cleaned_data["total"]}
         return _propose(request, form, "topic.add-partitions", topic, params)
@@ -88,7 +89,7 @@ def plan_configure(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
             entries = gateway.topics.describe_configs(topic)
     except GatewayError as error:
         return _refused(request, title, unreadable_text(error), topic, status_of(error))
-    form = ConfigureForm(_posted(request), entries)
+    form = ConfigureForm(form_data(request), entries)
     if request.method == "POST" and form.is_valid():
         params = {"name": topic, "configs": form.configs()}
         return _propose(request, form, "topic.configure", topic, params)
@@ -101,7 +102,7 @@ def plan_purge(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
     title = registry.find("topic.purge").title(topic)
     if reason := _refusal_reason(request, topic):
         return _refused(request, title, reason, topic)
-    form = PurgeForm(_posted(request))
+    form = PurgeForm(form_data(request))
     if request.method == "POST" and form.is_valid():
         return _answer(
             request,
@@ -120,7 +121,7 @@ def plan_delete(request: ClusterRequest, cluster: str, topic: str) -> HttpRespon
     title = registry.find("topic.delete").title(topic)
     if reason := _refusal_reason(request, topic):
         return _refused(request, title, reason, topic)
-    form = forms.Form(_posted(request))
+    form = forms.Form(form_data(request))
     if request.method == "POST":
         return _propose(request, form, "topic.delete", topic, {"name": topic})
     return _form(request, form, title, topic=topic)
@@ -138,11 +139,6 @@ def _refused(
     """The page of a change that is not possible: the reason, without a form."""
     context = {"title": title, "topic": topic, "reason": reason}
     return render(request, "topics/change.html", context, status=status)
-
-
-def _posted(request: ClusterRequest) -> QueryDict | None:
-    """The POST data; None for GET. An empty POST is an invalid form."""
-    return request.POST if request.method == "POST" else None
 
 
 def _propose(
@@ -164,7 +160,7 @@ def _answer(
     title = action_type.title(topic)
     existing_topic = "" if action_type.creates else topic
     return redirect_to_plan(
-        form, propose, lambda status: _form(request, form, title, existing_topic, status)
+        request, form, propose, lambda status: _form(request, form, title, existing_topic, status)
     )
 
 

@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import registry
-from console.actions.redirect_to_plan import read_only_text, redirect_to_plan
+from console.actions.redirect_to_plan import form_data, read_only_text, redirect_to_plan
 from console.topics.actions.bulk import TOPICS_MAX, ConfigureTopics, DeleteTopics, PurgeTopics
 from console.topics.bulk_plans import propose_bulk
 from console.topics.forms import SelectionForm
@@ -19,13 +19,15 @@ from console.topics.topic_list import selected_names
 ACTIONS = (ConfigureTopics.action, PurgeTopics.action, DeleteTopics.action)
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.configure")
 def change_selection(request: ClusterRequest, cluster: str) -> HttpResponse:
-    """The first POST comes from the list and shows the form; the second one makes the plan."""
+    """The first POST comes from the list and shows the form; the second one makes the plan. A GET
+    opens the form of a plan again."""
+    sent = form_data(request) or QueryDict()
     action, names = (
-        request.POST.get("action", ""),
-        selected_names(request.cluster, request.rights, request.POST),
+        sent.get("action", ""),
+        selected_names(request.cluster, request.rights, sent),
     )
     context: dict[str, Any] = {
         "topic": "",
@@ -35,7 +37,7 @@ def change_selection(request: ClusterRequest, cluster: str) -> HttpResponse:
     }
     if reason := _reason(request, action, names):
         return render(request, "topics/selection.html", {**context, "reason": reason}, status=422)
-    form = SelectionForm(request.POST if "plan" in request.POST else None, action)
+    form = SelectionForm(sent if "plan" in sent else None, action)
     context |= {"title": registry.find(action).title(""), "form": form}
 
     def form_page(status: int) -> HttpResponse:
@@ -43,6 +45,7 @@ def change_selection(request: ClusterRequest, cluster: str) -> HttpResponse:
 
     if form.is_valid():
         return redirect_to_plan(
+            request,
             form,
             lambda: propose_bulk(request.principal, request.cluster, action, names, form.configs()),
             form_page,

@@ -12,7 +12,9 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from console.topics import setting_catalog
+from console.ui.setting_field import SettingField
 from console.ui.settings_table import meaning, source_text
+from console.ui.units import unit_of
 from monitoring.gateway.topic_admin import ConfigValue
 
 TOPIC_SOURCE = "DYNAMIC_TOPIC_CONFIG"
@@ -34,8 +36,9 @@ class ConfigureForm(forms.Form):
         self.changed_meanwhile = _changed_meanwhile(data or {}, self.editable)
         super().__init__(data)
         for name, entry in self.editable.items():
-            self.fields[name] = forms.CharField(
+            self.fields[name] = SettingField(
                 label=name,
+                unit=unit_of(name),
                 initial=entry.value or "",
                 required=False,
                 max_length=VALUE_MAX,

@@ -11,6 +11,8 @@ from console.groups.reset_rules import OFFSET_MAX, Invalid, partition_numbers
 from console.topics.actions.bulk import ConfigureTopics
 from console.topics.purge_plans import Purge
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from console.ui.setting_field import units_attrs, with_plain_number
+from console.ui.units import unit_of
 from monitoring.topic_names import is_topic_name
 
 PARTITIONS_MAX = 10_000
@@ -59,8 +61,8 @@ class CreateTopicForm(forms.Form):
         label=_("More settings"),
         required=False,
         max_length=5000,
-        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
-        help_text=_("One per line, such as “segment.bytes=1048576”. The brokers validate them."),
+        widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false", **units_attrs()}),
+        help_text=_("One per line, such as “segment.bytes=64 MiB”. The brokers validate them."),
     )
 
     def clean_name(self) -> str:
@@ -79,7 +81,7 @@ class CreateTopicForm(forms.Form):
                 raise ValidationError(_("“%(line)s” is not name=value."), params={"line": line})
             if key in configs:
                 raise ValidationError(_("“%(key)s” is set twice."), params={"key": key})
-            configs[key] = value
+            configs[key] = with_plain_number(value, unit_of(key))
         if len(configs) > SETTINGS_MAX:
             raise ValidationError(_("Enter at most %(n)d settings."), params={"n": SETTINGS_MAX})
         return configs
@@ -174,7 +176,10 @@ class SelectionForm(forms.Form):
         label=_("Value"),
         required=False,
         max_length=5000,
-        help_text=_("The brokers validate it for each topic."),
+        widget=forms.TextInput(attrs=units_attrs(of="setting")),
+        help_text=_(
+            "The brokers validate it for each topic. A duration or size may have a unit: 7d, 1 GiB."
+        ),
     )
     use_default = forms.BooleanField(label=_("Use the default instead of a value"), required=False)
 
@@ -188,6 +193,10 @@ class SelectionForm(forms.Form):
         if not SETTING.fullmatch(name):
             raise ValidationError(_("Enter the name of a setting, such as retention.ms."))
         return name
+
+    def clean_value(self) -> str:
+        unit = unit_of(self.cleaned_data.get("setting", ""))
+        return with_plain_number(self.cleaned_data["value"].strip(), unit)
 
     def configs(self) -> dict[str, str | None]:
         data = self.cleaned_data

@@ -90,7 +90,7 @@ def source_text(source: str) -> str:
 
 
 def meaning(name: str, value: str | None) -> str:
-    """Milliseconds or bytes in a readable unit."""
+    """Milliseconds or bytes in a readable unit; "≈" if a duration was rounded."""
     unit = name.rpartition(".")[2]
     if value is None or unit not in ("ms", "bytes", "messages"):
         return ""
@@ -98,4 +98,8 @@ def meaning(name: str, value: str | None) -> str:
         return _("no limit")
     if not value.isdigit() or unit == "messages":
         return ""
-    return numbers.size(int(value)) if unit == "bytes" else times.duration(int(value) / 1000)
+    if unit == "bytes":
+        return numbers.size(int(value))
+    seconds = int(value) / 1000
+    is_rounded = seconds % times.duration_step_s(seconds) != 0
+    return f"≈ {times.duration(seconds)}" if is_rounded else times.duration(seconds)

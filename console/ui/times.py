@@ -18,17 +18,27 @@ def age(at_ms: int | None, now_ms: int) -> str:
 
 
 def duration(seconds: float | None) -> str:
+    """In one unit, rounded down: 200 → 3 min."""
     if seconds is None:
         return UNKNOWN
-    seconds = int(seconds)
+    step_s = duration_step_s(seconds)
+    n = int(seconds) // step_s
+    if step_s == 1:
+        return _("%(n)d s") % {"n": n}
+    if step_s == 60:
+        return _("%(n)d min") % {"n": n}
+    if step_s == 3600:
+        return _("%(n)d h") % {"n": n}
+    return ngettext("%(n)d day", "%(n)d days", n) % {"n": n}
+
+
+def duration_step_s(seconds: float) -> int:
+    """The seconds of the unit in which `duration` writes these seconds."""
     if seconds < 120:
-        return _("%(n)d s") % {"n": seconds}
+        return 1
     if seconds < 2 * 3600:
-        return _("%(n)d min") % {"n": seconds // 60}
-    if seconds < 48 * 3600:
-        return _("%(n)d h") % {"n": seconds // 3600}
-    days = seconds // 86400
-    return ngettext("%(n)d day", "%(n)d days", days) % {"n": days}
+        return 60
+    return 3600 if seconds < 48 * 3600 else 86_400
 
 
 def moment(at_ms: int | None) -> str:

@@ -20,6 +20,7 @@ from monitoring.read_model.broker_rows import broker_rows
 from monitoring.read_model.columns import integer, number
 from monitoring.read_model.group_rows import GroupRows
 from monitoring.read_model.lag_rows import LagRows
+from monitoring.read_model.name_search import SearchWords
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.placement import Placement
 from monitoring.read_model.row_types import (
@@ -79,12 +80,12 @@ class Snapshot:
         order = self.columns.partitions.topics.order
         return self._topic_rows(order[self.masks.topics[order]])
 
-    def find_topics(self, text: str, count_max: int) -> tuple[list[TopicRow], int]:
-        """The first topics whose names contain the text, and the number of all of them."""
+    def find_topics(self, search: SearchWords, count_max: int) -> tuple[list[TopicRow], int]:
+        """The first topics whose names match, and the number of all of them."""
         columns = self.columns.topics
         in_trouble = (columns.offline > 0) | (columns.under_replicated > 0)
         names = self.columns.partitions.topics
-        found = name_search.find(names, self.masks.topics, in_trouble, text, count_max)
+        found = name_search.find(names, self.masks.topics, in_trouble, search, count_max)
         return self._topic_rows(found.codes), found.count
 
     def topic(self, name: str) -> TopicRow | None:
@@ -205,11 +206,11 @@ class Snapshot:
         names = self.columns.groups.groups.all
         return [names[code] for code in self.masks.group_codes.tolist()]
 
-    def find_groups(self, text: str, count_max: int) -> tuple[list[GroupRow], int]:
-        """The first groups whose names contain the text, and the number of all of them."""
+    def find_groups(self, search: SearchWords, count_max: int) -> tuple[list[GroupRow], int]:
+        """The first groups whose names match, and the number of all of them."""
         in_trouble = self._group_rows.state_counts[:, LagState.GROWING :].sum(axis=1) > 0
         names = self.columns.groups.groups
-        found = name_search.find(names, self.masks.groups, in_trouble, text, count_max)
+        found = name_search.find(names, self.masks.groups, in_trouble, search, count_max)
         return self._group_rows.of_groups(found.codes), found.count
 
     def group(self, name: str) -> GroupRow | None:

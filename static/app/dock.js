@@ -47,8 +47,6 @@ for (const form of document.querySelectorAll("[data-dock]")) {
     if (one) restore(one);
     if (event.target.closest("[data-dock-discard]")) rows.forEach(restore);
   });
-  // A suggestion writes into a field from another script.
-  form.addEventListener("click", () => queueMicrotask(update));
   bar.hidden = false;
   form.querySelector("[data-dock-plain]").hidden = true;
   update();

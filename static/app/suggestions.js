@@ -11,7 +11,7 @@ for (const row of document.querySelectorAll("[data-suggestions]")) {
     const button = event.target.closest("button");
     if (!button) return;
     field.value = button.dataset.value;
-    mark();
+    field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
   });
   field.addEventListener("input", mark);

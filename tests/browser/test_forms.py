@@ -1,8 +1,10 @@
 """What forms show while they are filled in: a preview, a dock, the test of a connection."""
 
 import uuid
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from console.actions.models import Plan
@@ -60,6 +62,42 @@ def test_the_preview_of_a_reset_follows_the_form(web, page, live_cluster, topic)
     assert not Plan.objects.exists()
     page.click("button:has-text('Review the plan')")
     expect(page.locator(".stat-value").first).to_have_text("10")
+
+
+@pytest.mark.usefixtures("boss")
+def test_it_is_said_how_a_value_with_a_unit_is_understood(web, page, topic):
+    page.goto(f"{web}/c/local/topics/{topic}/config")
+    row = page.locator('[data-setting="retention.ms"]')
+    row.locator("input[type=text]").fill("7d")
+    expect(row.get_by_role("status")).to_have_text("7 days = 604 800 000 ms")
+    row.locator("input[type=text]").fill("7 x")
+    expect(row.get_by_role("status")).to_contain_text("for example 7d, 36h or 90 min")
+    row.locator("input[type=text]").fill("3600000")
+    expect(row.get_by_role("status")).to_be_empty()
+    row.locator("input[type=text]").fill("7d")
+    row.locator("[data-value='3600000']").click()
+    expect(row.get_by_role("status")).to_be_empty()
+    page.goto(f"{web}/c/local/create-topic")
+    page.fill("[name=settings]", "segment.bytes=64 MiB")
+    expect(page.get_by_role("status").filter(has_text="MiB")).to_have_text(
+        "segment.bytes: 64 MiB = 67 108 864 bytes"
+    )
+
+
+@pytest.mark.usefixtures("boss")
+def test_plan_again_opens_the_form_with_what_was_typed(web, page, topic):
+    page.goto(f"{web}/c/local/topics/{topic}/config")
+    row = page.locator('[data-setting="retention.ms"]')
+    row.locator("input[type=text]").fill("36h")
+    page.locator("[data-dock-bar]").get_by_role("button", name="Review the plan").click()
+    expect(page.locator("main")).to_contain_text("129600000")
+    Plan.objects.update(created_at=timezone.now() - timedelta(minutes=16))
+    page.reload()
+    page.get_by_role("link", name="Plan again").click()
+    expect(row.locator("input[type=text]")).to_have_value("36h")
+    expect(row.get_by_role("status")).to_contain_text("36 h = 129 600 000 ms")
+    expect(page.locator("[data-dock-bar]")).to_contain_text("1 change")
+    assert Plan.objects.count() == 1
 
 
 @pytest.mark.usefixtures("boss")

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 from console.actions.action_type import ActionType, ApplyProgress, Params, Target
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
+from console.ui.settings_table import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
@@ -74,7 +75,12 @@ class ConfigureBroker(ActionType):
             raise PlanRefused(_("The setting has this value already."))
         scope = _("all brokers") if params["for_all"] else _("this broker")
         changes = [
-            Change(f"{name} ({scope})", before[name] or _("not set"), value or _("not set"))
+            Change(
+                f"{name} ({scope})",
+                before[name] or _("not set"),
+                value or _("not set"),
+                meaning(name, value),
+            )
             for name, value in after.items()
         ]
         warnings = []

@@ -14,6 +14,7 @@ from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
 from console.produce import draft_texts, stored_records, write_outcome
+from console.produce.models import KEPT
 from console.produce.writer import Writer
 from console.topics.actions import fact_diff, shared
 from console.ui import numbers
@@ -28,6 +29,7 @@ class WriteRecords(ItemsAction):
     action = "record.write"
     verb = "record.write"
     target = shared.TOPIC_TARGET
+    typed_kept = KEPT
     form_page = "record-write"
     lists_items = False
     can_stop = True

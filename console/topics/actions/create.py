@@ -9,6 +9,7 @@ from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, S
 from console.actions.models import Plan
 from console.topics.actions import fact_diff, shared
 from console.topics.restrictions import why_not_changeable
+from console.ui.settings_table import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
@@ -84,7 +85,10 @@ class CreateTopic(ActionType):
             Change(_("Topic"), "", name),
             Change(_("Partitions"), "", str(partitions)),
             Change(_("Replication factor"), "", str(replication)),
-            *(Change(key, "", value) for key, value in params["configs"].items()),
+            *(
+                Change(key, "", value, meaning(key, value))
+                for key, value in params["configs"].items()
+            ),
         ]
         warnings = []
         if replication == 1:

@@ -184,6 +184,21 @@ def test_a_wrong_form_says_what_is_wrong(cluster, client_of, operator, wrong):
     assert Plan.objects.count() == 0
 
 
+def test_settings_of_a_new_topic_may_have_units(cluster, client_of, operator):
+    form = {
+        "name": new_topic_name(), "partitions": 1, "replication": 1,
+        "settings": "segment.bytes=64 MiB\nretention.ms=36h",
+    }  # fmt: skip
+    client, url = client_of(operator), reverse("topic-create", args=["local"])
+    answer = client.post(url, form)
+    plan = Plan.objects.get()
+    assert plan.params["configs"] == {"segment.bytes": "67108864", "retention.ms": "129600000"}
+    assert "36 h" in client.get(answer.url).content.decode(), "the review says what it means"
+    wrong = client.post(url, form | {"settings": "retention.ms=36x"})
+    assert wrong.status_code == 422
+    assert "for example 7d, 36h or 90 min" in wrong.content.decode()
+
+
 def test_a_cluster_that_is_down_is_reported_in_the_form(cluster, fake_cluster, client_of, operator):
     fake_cluster.down.update(fake_cluster.broker_ids)
     form = {"name": new_topic_name(), "partitions": 1, "replication": 1}

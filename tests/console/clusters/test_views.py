@@ -188,6 +188,28 @@ def test_the_list_shows_the_status_of_each_cluster(sampled, client_of, viewer):
     assert reverse("cluster-edit", args=["local"]) not in page
 
 
+def test_the_list_is_searched_and_sorted_and_is_a_file(sampled, client_of, viewer, outsider):
+    browser, url = client_of(viewer), reverse("clusters")
+    page = browser.get(f"{url}?sort=-cluster").content.decode()
+    assert page.index('href="/c/staging/">Staging</a>') < page.index('href="/c/local/">Local</a>')
+    assert 'href="?sort=-cluster&amp;format=csv" download' in page
+    assert "Staging</a>\n" not in browser.get(f"{url}?q=loc").content.decode()
+    assert "No cluster matches" in browser.get(f"{url}?q=nothing").content.decode()
+    answer = browser.get(f"{url}?format=csv&q=loc")
+    assert answer["Content-Disposition"] == 'attachment; filename="clusters.csv"'
+    head, row = answer.content.decode().splitlines()
+    assert head == "cluster,slug,samples,brokers,brokers-up,topics,lag,bootstrap,role"
+    assert row == "Local,local,ok,1,1,2,80,127.0.0.1:1,viewer"
+    grant(outsider, "viewer", "staging")
+    assert "local" not in client_of(outsider).get(f"{url}?format=csv").content.decode().lower()
+
+
+def test_a_cluster_without_a_sample_has_empty_fields_in_the_file(redis_server, client_of, viewer):
+    Cluster.objects.create(slug="new", name="New", bootstrap_servers="127.0.0.1:1")
+    answer = client_of(viewer).get(f"{reverse('clusters')}?format=csv")
+    assert answer.content.decode().splitlines()[1] == "New,new,none,,,,,127.0.0.1:1,viewer"
+
+
 def test_without_any_cluster_an_admin_is_led_to_add_one(db, redis_server, client_of, admin):
     response = client_of(admin).get(reverse("home"), follow=True)
     assert reverse("cluster-add") in response.content.decode()

@@ -81,9 +81,9 @@ def test_partitions_are_typed_as_numbers_and_ranges():
 
 
 def test_a_duration_has_a_unit():
-    assert [duration_ms(text) for text in ("30 s", "15min", "2 H", "7d")] == [
-        30_000, 900_000, 7_200_000, 604_800_000,
+    assert [duration_ms(text) for text in ("30 s", "15min", "2 H", "7d", "1 week")] == [
+        30_000, 900_000, 7_200_000, 604_800_000, 604_800_000,
     ]  # fmt: skip
-    for text in ("", "5", "-1 h", "2 weeks"):
+    for text in ("", "5", "-1 h", "2 years"):
         with pytest.raises(Invalid):
             duration_ms(text)

@@ -65,6 +65,21 @@ def test_the_plan_belongs_to_the_cluster_that_gets_the_records(remote, client_of
     assert (entry.after["from_cluster"], entry.after["from"]) == ("local", "orders")
 
 
+def test_it_is_planned_again_in_the_form_of_the_source_with_what_was_typed(
+    remote, client_of, operator
+):
+    browser = client_of(operator)
+    answer = browser.post(URL, {"to_cluster": "remote", "to": "target", "how": "all", "most": "77"})
+    plan = Plan.objects.get()
+    link = f"{URL}?again={plan.pk}"
+    Plan.objects.update(state=models.REFUSED)
+    assert f'href="{link}">Plan again' in browser.get(answer.url).content.decode()
+    page = browser.get(link).content.decode()
+    assert 'value="77"' in page
+    assert '<option value="remote" selected>' in page
+    assert Plan.objects.count() == 1
+
+
 def test_it_is_resumed_and_planned_again_from_the_source(remote, client_of, operator):
     remote.refused_values[b"2"] = WriteOutcome(0, None, Reason("cluster_says", text="too large"))
     failed = confirm_and_run(planned(operator), operator)

@@ -66,6 +66,46 @@ def test_the_open_cluster_comes_first(sampled, viewer, text_of):
         assert links == sorted(links)
 
 
+@pytest.mark.parametrize(
+    ("query", "url"),
+    [
+        ("staging orders", "/c/staging/topics/orders"),
+        ("ord staging", "/c/staging/topics/orders"),
+        ("STAG bill", "/c/staging/groups/billing"),
+        ("staging broker", "/c/staging/brokers/1"),
+        ("staging 127.0", "/c/staging/brokers/1"),
+        ("local orders", "/c/local/topics/orders"),
+        ("#staging ord", "/c/staging/topics/orders"),
+        ("reset staging billing", "/c/staging/group-reset/billing"),
+    ],
+)
+def test_the_name_of_a_cluster_and_a_part_of_a_name_find_what_that_cluster_has(
+    sampled, admin, text_of, query, url
+):
+    for slug in ("local", "staging"):
+        sample_next(slug)
+    text = text_of(admin, query)
+    assert f'href="{url}"' in text
+    other = "local" if url.startswith("/c/staging") else "staging"
+    assert f"/c/{other}/topics/orders" not in text
+    assert f"/c/{other}/group" not in text
+
+
+def test_names_with_all_words_come_before_those_that_need_the_cluster(sampled, viewer, text_of):
+    sample_next("staging", partitions=[PARTITIONS[0] | {"topic": "orders-local"}])
+    sample_next("local")
+    text = text_of(viewer, "local orders")
+    links = [text.index(f'href="{url}"') for url in
+             ("/c/staging/topics/orders-local", "/c/local/topics/orders")]  # fmt: skip
+    assert links == sorted(links)
+    assert "<mark\n>orders</mark>-<mark\n>local</mark>" in text
+
+
+def test_a_cluster_is_named_only_to_those_who_may_see_it(sampled, text_of):
+    sample_next("staging")
+    assert "/c/staging" not in text_of(a_user("of-local", "viewer", "local"), "staging orders")
+
+
 def test_actions_on_a_row_are_those_that_the_user_may_do(sampled, viewer, admin, text_of):
     assert "/delete" not in text_of(viewer, "orders")
     assert "/c/local/topics/orders/delete" in text_of(admin, "orders")

@@ -42,6 +42,27 @@ def test_a_setting_without_a_value_of_the_topic_is_not_removed():
     assert "at least one" in errors(form({"default:cleanup.policy": "on"}))
 
 
+def test_a_duration_may_have_a_unit_and_the_plan_gets_milliseconds():
+    made = form({"retention.ms": " 7 d "})
+    assert made.is_valid()
+    assert made.configs() == {"retention.ms": "604800000"}
+    assert "at least one" in errors(form({"retention.ms": "1 min"})), "it has this value"
+
+
+def test_a_wrong_unit_is_refused_with_an_example_and_stays_in_the_field():
+    made = form({"retention.ms": "7 x"})
+    assert not made.is_valid()
+    assert "for example 7d, 36h or 90 min" in str(made.errors["retention.ms"])
+    assert made["retention.ms"].value() == "7 x"
+
+
+def test_an_unusual_value_that_nobody_changes_is_no_error():
+    odd = ConfigValue("odd.ms", "never", "DYNAMIC_TOPIC_CONFIG", False, False)
+    made = ConfigureForm({"odd.ms": "never", "retention.ms": "5"}, [odd, OWN])
+    assert made.is_valid()
+    assert made.configs() == {"retention.ms": "5"}
+
+
 def test_a_form_without_a_change_is_refused():
     assert "at least one" in errors(form({}))
     assert "at least one" in errors(ConfigureForm({}, ENTRIES))

@@ -12,6 +12,8 @@ def entry(name, value, source="DEFAULT_CONFIG", sensitive=False):
     ("name", "value", "text"),
     [
         ("retention.ms", "604800000", "7 days"),
+        ("retention.ms", "180000000", "≈ 2 days"),
+        ("retention.ms", "60500", "≈ 60 s"),
         ("retention.ms", "-1", "no limit"),
         ("segment.bytes", "1073741824", "1 GiB"),
         ("flush.messages", "9223372036854775807", "no limit"),

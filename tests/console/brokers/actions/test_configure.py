@@ -54,6 +54,15 @@ def test_a_viewer_reads_settings_without_links(fake, client_of, viewer):
     assert page(None) not in shown
 
 
+def test_a_size_may_have_a_unit_and_the_plan_gets_bytes(browser):
+    plan = plan_of(browser, value="2 MiB")
+    assert plan.params["configs"] == {NAME: "2097152"}
+    assert plan.draft["changes"][0]["note"].replace("\u202f", " ") == "2 MiB"
+    wrong = browser.post(page(browser), {"level": "this", "value": "2 mibs"})
+    assert wrong.status_code == 422
+    assert "for example 1 GiB or 500MB" in wrong.content.decode()
+
+
 @pytest.mark.parametrize(("level", "broker"), [("this", 1), ("all", None)])
 def test_a_setting_is_changed_and_the_change_is_undone(browser, fake, level, broker):
     plan = apply(browser, plan_of(browser, value="2000000", level=level))

@@ -124,6 +124,18 @@ def test_the_list_leads_by_a_form_to_the_review(both, client_of, operator):
     assert client.get(answer.url).status_code == 200
 
 
+def test_a_duration_may_have_a_unit_and_each_topic_gets_milliseconds(both, client_of, operator):
+    posted = {"action": "topics.configure", "topic": NAMES, "plan": "1", "setting": "retention.ms"}
+    client = client_of(operator)
+    assert client.post(URL, posted | {"value": "2 h"}).status_code == 302
+    assert Plan.objects.get().params["configs"] == {
+        name: {"retention.ms": "7200000"} for name in NAMES
+    }
+    wrong = client.post(URL, posted | {"value": "2 GiB"})
+    assert wrong.status_code == 422
+    assert "is no duration" in wrong.content.decode()
+
+
 def test_a_viewer_sees_no_boxes(both, client_of, viewer):
     assert 'form="selection"' not in client_of(viewer).get("/c/local/topics").content.decode()
 

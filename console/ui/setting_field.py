@@ -1,0 +1,47 @@
+"""The form field of a setting's value; numbers may have units (units.py)."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.urls import reverse_lazy
+
+from console.ui.units import InvalidQuantity, Unit, plain_number
+
+
+class SettingField(forms.CharField):
+    """Takes "7d" for a setting in milliseconds, and cleans to the plain number.
+
+    The initial value is kept as it is. While a value with a unit is typed, `static/app/units.js`
+    says how it is understood; without JavaScript the review says it.
+    """
+
+    def __init__(self, *args: Any, unit: Unit | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.unit = unit
+        if unit is not None:
+            self.widget.attrs |= units_attrs(unit=unit)
+
+    def clean(self, value: Any) -> str:
+        text = str(super().clean(value))
+        if self.unit is None or text == self.initial:
+            return text
+        return with_plain_number(text, self.unit)
+
+
+def with_plain_number(text: str, unit: Unit | None) -> str:
+    """The text with a plain number in place of a unit. Raises ValidationError."""
+    try:
+        return text if unit is None else plain_number(text, unit)
+    except InvalidQuantity as error:
+        raise ValidationError(str(error)) from error
+
+
+def units_attrs(**data: str) -> dict[str, Any]:
+    """The attributes of a widget whose values may have units, for static/app/units.js.
+
+    `unit`: that of the value; `of`: the field that has the setting's name; without both, the lines
+    are name=value.
+    """
+    attrs = {f"data-units-{name}": str(value) for name, value in data.items()}
+    return {"data-units": reverse_lazy("units"), **attrs}
