@@ -12,11 +12,11 @@ from datetime import datetime
 
 from django import forms
 from django.http import QueryDict
-from monitoring.encryption import SecretUnreadable, decrypt, encrypt
 
 from console.accounts.principal import Principal
 from console.actions import registry, services
 from console.actions.models import Plan
+from monitoring.encryption import SecretUnreadable, decrypt, encrypt
 
 PARAM = "again"  # of the form's URL: the id of a plan
 BYTES_MAX = 1 << 20  # larger forms are not stored
