@@ -14,6 +14,7 @@ from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
 from console.topics.actions import shared
+from console.topics.actions.configure import retention_warnings
 from console.topics.actions.purge import TopicLogs, read_logs, why_not_purgeable
 from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
@@ -191,6 +192,7 @@ class ConfigureTopics(BulkAction):
         facts = {
             "topic_id": gateway.topics.describe_topic(name).topic_id,
             "values": {each.name: [each.value, each.source] for each in entries},
+            "inherited": {each.name: each.inherited for each in entries},
             "locked": [each.name for each in entries if each.is_sensitive or each.is_read_only],
             "objection": "",
         }
@@ -221,6 +223,7 @@ class ConfigureTopics(BulkAction):
                 for name, configs in params["configs"].items()
                 for setting, value in configs.items()
             ],
+            warnings=_retention_warnings(facts, params["configs"]),
             undo=_("Restore the earlier values, and remove the settings that the topics had not."),
             before={name: found["values"] for name, found in facts[ITEMS].items()},
             after=dict(params["configs"]),
@@ -265,3 +268,17 @@ def groups_reading_each(names: list[str], snapshot: Any) -> list[str]:
             text = _("“%(topic)s” is read by %(groups)s")
             lines.append(text % {"topic": name, "groups": ", ".join(groups[:5])})
     return lines or [_("No consumer group reads them.")]
+
+
+def _retention_warnings(facts: Facts, configs: Mapping[str, Mapping[str, str | None]]) -> list[str]:
+    """What a smaller retention of any of the topics deletes, each warning once."""
+    found: dict[str, None] = {}
+    for topic, changed in configs.items():
+        item = facts[ITEMS][topic]
+        before = {name: entry[0] for name, entry in item["values"].items()}
+        after = {
+            name: item.get("inherited", {}).get(name) if value is None else value
+            for name, value in changed.items()
+        }
+        found.update(dict.fromkeys(retention_warnings(before, after)))
+    return list(found)

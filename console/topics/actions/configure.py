@@ -86,7 +86,7 @@ class ConfigureTopic(ActionType):
         return Draft(
             title=self.title(topic),
             changes=changes,
-            warnings=_warnings(before, effective),
+            warnings=retention_warnings(before, effective),
             undo=_("Restore the earlier values, and remove the settings that the topic had not."),
             before=before,
             after=dict(configs),
@@ -116,8 +116,10 @@ def _meanings(name: str, before: str | None, after: str | None) -> str:
     return f"{then} → {now}" if then and now else now
 
 
-def _warnings(before: Mapping[str, str | None], after: Mapping[str, str | None]) -> list[str]:
-    """What a smaller retention deletes."""
+def retention_warnings(
+    before: Mapping[str, str | None], after: Mapping[str, str | None]
+) -> list[str]:
+    """What a smaller retention deletes. Setting → its value in effect, before and after."""
     text = _(
         "With cleanup.policy=delete, records beyond the new “%(name)s” are deleted soon after the "
         "change. The undo does not bring them back."

@@ -49,6 +49,14 @@ def test_all_records_of_topics_are_deleted_and_later_ones_kept(both, admin):
     assert both.topics["orders"].starts == {0: 2}
 
 
+def test_a_smaller_retention_of_any_topic_is_warned_of_once(both, operator):
+    shorter = planned(operator, "topics.configure", retention_ms="1")
+    [warning] = shorter.draft["warnings"]
+    assert "beyond the new “retention.ms” are deleted soon" in warning
+    longer = planned(operator, "topics.configure", ["orders"], retention_ms="1000")
+    assert longer.draft["warnings"] == []
+
+
 def test_a_setting_is_set_and_the_undo_restores_each_topic(both, operator):
     plan = planned(operator, "topics.configure", retention_ms="1000")
     assert confirm_and_run(plan, operator).state == models.DONE
