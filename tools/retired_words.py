@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.synthetic_history": "monitoring.written_history",
+    "monitoring.gateway.wire.configs": "monitoring.gateway.wire.broker_configs",
     "monitoring.alerts.rule_types": "monitoring.alerts.lag_condition",
     "monitoring.records.decoders.structured": "monitoring.records.decoders.msgpack_and_cbor",
     "console.groups.resolve_reset": "console.groups.resolve_reset_on_cluster",
@@ -118,7 +120,7 @@ RETIRED = {
     "monitoring.gateway.librdkafka.errors": "monitoring.gateway.librdkafka.error_mapping",
     "console.messages": "console.records",
     "console/messages": "console/records",
-    "monitoring.past": "monitoring.synthetic_history",
+    "monitoring.past": "monitoring.written_history",
     "monitoring.records.plan": "monitoring.records.search_windows",
     "change_refusal": "why_not_changeable",
     "console.topics.setting_docs": "console.topics.setting_catalog",
@@ -471,7 +473,7 @@ RETIRED = {
     "monitoring.reports.parts": "monitoring.reports.report_input",
     "monitoring.reports.send": "monitoring.reports.report_queue",
     "monitoring.history.dense": "monitoring.history.bucket_values",
-    "monitoring.synthetic_history.synthetic": "monitoring.synthetic_history.synthetic_hour",
+    "monitoring.synthetic_history.synthetic": "monitoring.written_history.synthetic_hour",
     "monitoring.gateway.librdkafka.child": "monitoring.gateway.librdkafka.worker_process",
     "ActionType.describe": "ActionType.differences",
     "plan_form.plan_of": "plan_form.redirect_to_plan",
