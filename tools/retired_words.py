@@ -17,6 +17,12 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.admin_http.broker_metrics": "brokerd.server.admin_http.broker_metric_lines",
+    "BrokerFigures": "BrokerMetricLines",
+    "brokerd.server.requests.codec": "brokerd.server.requests.request_codec",
+    "brokerd.cli.quota_lines": "brokerd.cli.client_quotas",
+    "Segment.first_timestamp": "Segment.first_batch_timestamp",
+    "WriteEvents.write_late": "WriteEvents.write_timed_out",
     "monitoring.synthetic_history": "monitoring.written_history",
     "monitoring.gateway.wire.configs": "monitoring.gateway.wire.broker_configs",
     "monitoring.alerts.rule_types": "monitoring.alerts.lag_condition",
@@ -265,7 +271,7 @@ RETIRED = {
     "brokerd.server.append_queues": "brokerd.server.produce.append_queues",
     "brokerd.server.fetch_sessions": "brokerd.server.fetch.session_cache",
     "brokerd.server.context": "brokerd.server.requests.context",
-    "brokerd.server.dispatch": "brokerd.server.requests.codec",
+    "brokerd.server.dispatch": "brokerd.server.requests.request_codec",
     "brokerd.server.request_times": "brokerd.server.requests.request_times",
     "brokerd.server.refusals": "brokerd.server.requests.led_partitions",
     "brokerd.server.delayed_operations": "brokerd.server.requests.delayed_operations",
