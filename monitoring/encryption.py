@@ -97,7 +97,7 @@ def ensure_key() -> None:
     """Generate the first key if there is none. Raises SecretUnreadable if the key was lost."""
     if problem := missing_key_problem():
         raise SecretUnreadable(problem)
-    secret_files.ensure(Path(settings.AERIE_SECRET_KEY_FILE), secret_files.fernet_key)
+    secret_files.ensure(Path(settings.AERIE_SECRET_KEY_FILE), secret_files.new_fernet_key)
 
 
 def encrypt(secret: str) -> str:

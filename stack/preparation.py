@@ -161,24 +161,24 @@ def prepare(config: StackConfig, environment: Mapping[str, str], names: set[str]
     data = config.data
     if names & {"zookeeper", "spark"}:
         variables["JAVA_HOME"] = str(_java_home(environment, data))
-    redis_password = secret_files.ensure(config.redis_password_file, secret_files.token)
+    redis_password = secret_files.ensure(config.redis_password_file, secret_files.new_token)
     if "redis" in names:
         variables["REDIS_SERVER"] = str(_redis_server())
         redis.write_config(data / "redis", config.redis_port, redis_password)
     login = None
     if config.embedded_zookeeper:
-        password = secret_files.ensure(data / "zookeeper.password", secret_files.token)
+        password = secret_files.ensure(data / "zookeeper.password", secret_files.new_token)
         zookeeper.write_config(data / "zookeeper", config.zookeeper_port, password)
         login = zookeeper.broker_login(data / "zookeeper")
-    secret_files.ensure(config.secret_key_file, secret_files.fernet_key)
-    secret_files.ensure(config.admin_token_file, secret_files.token)
+    secret_files.ensure(config.secret_key_file, secret_files.new_fernet_key)
+    secret_files.ensure(config.admin_token_file, secret_files.new_token)
     for number, port in enumerate(config.broker_ports, start=1):
         brokers.write_properties(
             data, number, port, config.zookeeper_connect, config.admin_token_file, login
         )
     # An empty file means that the admin's password was changed in the console (seeding.py).
     if not config.admin_password_is_given and not config.admin_password_file.exists():
-        secret_files.ensure(config.admin_password_file, secret_files.password)
+        secret_files.ensure(config.admin_password_file, secret_files.new_password)
     return Prepared(variables, config.redis_url(redis_password))
 
 

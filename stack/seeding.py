@@ -12,7 +12,7 @@ from django.contrib.auth import get_user_model
 from console.accounts.services import ensure_admin
 from console.setting_rules import ADMIN_NAME
 from monitoring.clusters.embedded_cluster import save_embedded_cluster
-from monitoring.secret_files import password
+from monitoring.secret_files import new_password
 from stack.config import StackConfig
 
 
@@ -38,7 +38,7 @@ def _ensure_admin(config: StackConfig, given_password: str) -> bool:
     admin = get_user_model().objects.filter(username=ADMIN_NAME).first()
     if admin is None:
         if not generated:  # the account was deleted after its password was changed
-            generated = password()
+            generated = new_password()
             file.write_text(generated + "\n")
         return ensure_admin(generated, ADMIN_NAME)
     if generated and not admin.check_password(generated):

@@ -8,7 +8,7 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 
-from brokerd.cli import admin_calls, config_lines, quota_lines, scram_credentials, stopped_brokers
+from brokerd.cli import admin_calls, client_quotas, config_lines, scram_credentials, stopped_brokers
 from brokerd.cli.client import Client
 from brokerd.cli.config_entities import (
     BROKERS,
@@ -148,7 +148,7 @@ def _alter(client: Client, options: Options, entities: Entities) -> None:
     added, dropped = _changes(options)
     if entities.kind in RESOURCES:
         _alter_resource(client, entities, added, dropped)
-    elif quota_lines.are_credentials(entities, (*added, *dropped)):
+    elif scram_credentials.are_credentials(entities, (*added, *dropped)):
         salt = secrets.token_hex(SALT_BYTES).encode()
         request = scram_credentials.alter_request(entities.name or "", added, dropped, salt)
         admin_calls.change(client, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request, "results")
@@ -176,12 +176,12 @@ def _alter_quotas(
 ) -> None:
     current = {
         each.key
-        for entry in admin_calls.describe_quotas(client, quota_lines.entity_filter(entities))
+        for entry in admin_calls.describe_quotas(client, client_quotas.entity_filter(entities))
         for each in entry.values
     }
     config_lines.check_are_set(dropped, current)
-    operations = quota_lines.operations(added, dropped)
-    admin_calls.alter_quotas(client, quota_lines.entity(entities), operations)
+    operations = client_quotas.quota_alterations(added, dropped)
+    admin_calls.alter_quotas(client, client_quotas.entity(entities), operations)
 
 
 def _check_exists(client: Client, kind: str, name: str) -> None:
@@ -224,8 +224,8 @@ def _source(kind: str, name: str) -> int:
 
 
 def _describe_quotas(client: Client, entities: Entities) -> None:
-    for entry in admin_calls.describe_quotas(client, quota_lines.entity_filter(entities)):
-        print(quota_lines.quota_line(entry))
+    for entry in admin_calls.describe_quotas(client, client_quotas.entity_filter(entities)):
+        print(client_quotas.quota_line(entry))
     if CLIENTS in entities.types or IPS in entities.types or "" in entities.names:
         return
     users = [{"name": name} for name in entities.names] or None

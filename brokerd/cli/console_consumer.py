@@ -82,7 +82,7 @@ def _run(options: Options) -> int:
     from confluent_kafka import Consumer
 
     progress = _Progress()
-    consumer = librdkafka.make(Consumer, options, settings)
+    consumer = librdkafka.make_client(Consumer, options, settings)
     try:
         _subscribe(consumer, options, settings)
         _consume(consumer, formatter, options, progress)

@@ -23,7 +23,7 @@ from brokerd.cli.record_text import InputRecord, LineReader
 from brokerd.cli.signals import StoppedBySignal, raise_on_signal
 
 _PARTITIONER = "murmur2_random"  # the same partition as Kafka's own clients choose
-_SEPARATORS_CHARS = 1 << 20  # a line may have so many besides the bytes of its record
+_LINE_OVERHEAD_CHARS = 1 << 20  # a line may have so many besides the bytes of its record
 _POLL_S = 0.1
 _METADATA_S = 1.0
 _MERGED = (
@@ -78,9 +78,9 @@ def _run(options: Options) -> int:
     settings = {"partitioner": _PARTITIONER} | java_settings.producer(
         for_librdkafka(_settings(options))
     )
-    producer = librdkafka.make(Producer, options, settings)
+    producer = librdkafka.make_client(Producer, options, settings)
     sender = _Sender(producer, options)
-    line_max = int(settings["message.max.bytes"]) + _SEPARATORS_CHARS
+    line_max = int(settings["message.max.bytes"]) + _LINE_OVERHEAD_CHARS
     try:
         raise_on_signal()
         try:
@@ -97,8 +97,8 @@ def _send_lines(sender: "_Sender", reader: LineReader, line_max: int) -> None:
     """Raises CliError for a line that is no record, or if the input cannot be read."""
     prompt = sys.stdin.isatty() and sys.stdout.isatty()
     try:
-        with open(0, encoding="utf-8", errors="surrogateescape", closefd=False) as given:
-            for number, line in enumerate(read_lines(given, line_max, prompt=prompt), 1):
+        with open(0, encoding="utf-8", errors="surrogateescape", closefd=False) as stdin:
+            for number, line in enumerate(read_lines(stdin, line_max, prompt=prompt), 1):
                 if line is None:
                     sender.report(
                         f"Line {number} is longer than {line_max} characters and is left out"
@@ -114,25 +114,25 @@ def _settings(options: Options) -> dict[str, str]:
     properties = librdkafka.read_settings(
         getattr(options, "producer.config"), options.producer_property
     )
-    given = has(options, "compression-codec")  # goes before all other settings
+    is_codec_given = has(options, "compression-codec")  # goes before all other settings
     properties["compression.type"] = (
-        optional_value(options, "compression-codec") or "gzip" if given else "none"
+        optional_value(options, "compression-codec") or "gzip" if is_codec_given else "none"
     )
     return librdkafka.merged({"client.id": "console-producer"} | properties, options, _MERGED)
 
 
-def read_lines(given: TextIO, line_max: int, *, prompt: bool = False) -> Iterator[str | None]:
+def read_lines(stdin: TextIO, line_max: int, *, prompt: bool = False) -> Iterator[str | None]:
     """Lines without their ends, each of which is, as for Java, a LF, a CR or a CR with a LF. None
     stands for one of more than `line_max` characters: no record is so long, and a line that comes
     from a pipe or a device may never end."""
     while True:
         if prompt:
             print(">", end="", flush=True)
-        text = rest = given.readline(line_max + 1)
+        text = rest = stdin.readline(line_max + 1)
         if not text:
             return
         while len(rest) > line_max and not rest.endswith("\n"):
-            rest = given.readline(line_max + 1)
+            rest = stdin.readline(line_max + 1)
         line = text.removesuffix("\n")
         yield line if len(line) <= line_max else None
 

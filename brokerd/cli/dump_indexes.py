@@ -44,7 +44,7 @@ def base_offset(file: str) -> int:
 
 
 def offset_index_lines(
-    file: str, sanity_only: bool, verify_only: bool, found: Findings
+    file: str, sanity_only: bool, verify_only: bool, mismatches: Findings
 ) -> Iterator[str]:
     """The lines of an offset index. Raises OSError, CliError."""
     base = base_offset(file)
@@ -56,24 +56,24 @@ def offset_index_lines(
     else:
         with open(_sibling(file, names.LOG), "rb") as data:
             for relative, position in _entries_in_use(_OFFSET_ENTRY, raw):
-                _compare_offset(data.fileno(), position, base + relative, file, found)
+                _compare_offset(data.fileno(), position, base + relative, file, mismatches)
                 if not verify_only:
                     yield f"offset: {base + relative} position: {position}"
 
 
-def _compare_offset(fd: int, position: int, indexed: int, file: str, found: Findings) -> None:
+def _compare_offset(fd: int, position: int, indexed: int, file: str, mismatches: Findings) -> None:
     batch = next(_batches(fd, position), None)
     last_offset = NOT_FOUND if batch is None else batch[1].last_offset
-    found.failed |= batch is None
+    mismatches.failed |= batch is None
     if last_offset != indexed:
-        found.note(
+        mismatches.note(
             f"Mismatches in :{os.path.abspath(file)}",
             f"  Index offset: {indexed}, log offset: {last_offset}",
         )
 
 
 def time_index_lines(
-    file: str, sanity_only: bool, verify_only: bool, found: Findings
+    file: str, sanity_only: bool, verify_only: bool, mismatches: Findings
 ) -> Iterator[str]:
     """The lines of a time index. Raises OSError, CliError."""
     base = base_offset(file)
@@ -87,46 +87,46 @@ def time_index_lines(
         for timestamp, relative in _entries_in_use(_TIME_ENTRY, raw):
             start = _position_before(positions, relative)
             entry = timestamp, base + relative
-            _compare_time(data.fileno(), start, entry, previous, file, found)
+            _compare_time(data.fileno(), start, entry, previous, file, mismatches)
             if not verify_only:
                 yield f"timestamp: {timestamp} offset: {base + relative}"
             previous = timestamp
 
 
 def _compare_time(
-    fd: int, start: int, entry: tuple[int, int], previous: int, file: str, found: Findings
+    fd: int, start: int, entry: tuple[int, int], previous: int, file: str, mismatches: Findings
 ) -> None:
     timestamp, indexed = entry
     path = os.path.abspath(file)
     batch = next((each for each in _batches(fd, start) if each[1].last_offset >= indexed), None)
     if batch is None or batch[1].last_offset != indexed:
         last_offset = NOT_FOUND if batch is None else batch[1].last_offset
-        found.note(
+        mismatches.note(
             "The following indexed offsets are not found in the log.",
             f"Indexed offset: {indexed}, found log offset: {last_offset}",
         )
         return
-    largest = _largest_timestamp(fd, *batch, found)
+    largest = _largest_timestamp(fd, *batch, mismatches)
     if largest != timestamp:
-        found.note(
+        mismatches.note(
             f"Found timestamp mismatch in :{path}",
             f"  Index timestamp: {timestamp}, log timestamp: {largest}",
         )
     if previous >= timestamp:
-        found.note(
+        mismatches.note(
             f"Found out of order timestamp in :{path}",
             f"  Index timestamp: {timestamp}, Previously indexed timestamp: {previous}",
         )
 
 
-def _largest_timestamp(fd: int, position: int, header: BatchHeader, found: Findings) -> int:
+def _largest_timestamp(fd: int, position: int, header: BatchHeader, mismatches: Findings) -> int:
     """The largest timestamp of the records, or that of the header if they cannot be read."""
     batch = memoryview(os.pread(fd, header.size_bytes, position))
     try:
         times = (record.timestamp_ms for record in iter_records(header, batch))
         return max(times, default=time_index.NO_TIMESTAMP)
     except (KafkaError, IndexError, ValueError):
-        found.failed = True
+        mismatches.failed = True
         return header.max_timestamp
 
 
@@ -138,9 +138,9 @@ def entries(layout: struct.Struct, raw: bytes) -> list[tuple[int, ...]]:
 
 def _entries_in_use(layout: struct.Struct, raw: bytes) -> list[tuple[int, ...]]:
     """The entries without the zeros behind the last one."""
-    found = entries(layout, raw)
-    end = next((at for at, entry in enumerate(found) if at and not any(entry)), None)
-    return found[:end]
+    rows = entries(layout, raw)
+    end = next((at for at, entry in enumerate(rows) if at and not any(entry)), None)
+    return rows[:end]
 
 
 def _sanity(file: str, layout: struct.Struct, raw: bytes) -> str:

@@ -48,7 +48,7 @@ def merged(
     return found
 
 
-def make(kind: Any, options: Options, settings: Mapping[str, Any]) -> Any:
+def make_client(kind: Any, options: Options, settings: Mapping[str, Any]) -> Any:
     """A producer or consumer (`kind`) for the brokers that the command line names. Settings that
     librdkafka does not have are ignored with a warning. Raises CliError for an invalid setting."""
     from confluent_kafka import KafkaException

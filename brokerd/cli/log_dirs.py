@@ -49,7 +49,7 @@ def _run(options: Options) -> None:
         wanted = asked or known
         answers = {each: _directories(client, each) for each in wanted}
     print(f"Received log directory information from brokers {comma_list(wanted)}")
-    print(document(answers, words(options.topic_list)))
+    print(format_as_json(answers, words(options.topic_list)))
 
 
 def _directories(client: Client, broker_id: int) -> list[Any]:
@@ -61,7 +61,7 @@ def _directories(client: Client, broker_id: int) -> list[Any]:
     return list(answer.results)
 
 
-def document(answers: Mapping[int, Sequence[Any]], topics: Sequence[str]) -> str:
+def format_as_json(answers: Mapping[int, Sequence[Any]], topics: Sequence[str]) -> str:
     """Brokers, their log directories and partitions as JSON; of `topics` only, if there are any."""
     brokers = [
         {"broker": broker_id, "logDirs": [_directory(each, topics) for each in directories]}

@@ -5,9 +5,10 @@ The password is not sent: the broker gets its `SaltedPassword` (RFC 5802), compu
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from brokerd.cli.config_entities import USERS, Entities
 from brokerd.cli.options import CliError
 
 MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
@@ -15,6 +16,16 @@ MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
 ITERATIONS_MIN, ITERATIONS_MAX = 4096, 16384
 """What Kafka's brokers accept. The default is the least."""
 _CREDENTIAL = re.compile(r"(?:iterations=(-1|[0-9]{1,9}),)?password=(.*)")
+
+
+def are_credentials(entities: Entities, names: Collection[str]) -> bool:
+    """Whether these are SCRAM credentials. CliError for a mixture, or not of one user."""
+    kinds = {name in MECHANISMS for name in names}
+    if len(kinds) > 1:
+        raise CliError("Cannot alter both quota and SCRAM credential configs simultaneously.")
+    if True in kinds and (entities.types != (USERS,) or not entities.name):
+        raise CliError("SCRAM credentials are those of one user: name it by --user alone.")
+    return True in kinds
 
 
 def alter_request(

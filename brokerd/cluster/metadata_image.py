@@ -91,6 +91,7 @@ class MetadataImage:
         return broker.endpoints.get(listener) if broker else None
 
     def replace_brokers(self, brokers: dict[int, RegisteredBroker]) -> ImageDelta:
+        """Sets the live brokers; whether they changed."""
         changed = brokers != self.brokers
         self.brokers = brokers
         return ImageDelta(brokers_changed=changed)

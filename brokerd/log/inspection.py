@@ -29,7 +29,7 @@ class SegmentInfo:
     base_offset: int
     next_offset: int
     size_bytes: int
-    first_timestamp_ms: int
+    first_batch_timestamp_ms: int
     largest_timestamp_ms: int
     index_entries: int
     time_index_entries: int
@@ -53,7 +53,7 @@ class SegmentSummary(NamedTuple):
     next_offset: int
     size_bytes: int
     active: bool
-    first_timestamp_ms: int | None
+    first_batch_timestamp_ms: int | None
     largest_timestamp_ms: int | None
     index_entries: int | None
     time_index_entries: int | None
@@ -74,7 +74,7 @@ def segment_summaries(log: UnifiedLog) -> list[SegmentSummary]:
         found.append(
             SegmentSummary(
                 segment.base_offset, segments.end_of(number, log.log_end_offset),
-                segment.size_bytes, segment is segments.active, segment.first_timestamp_ms,
+                segment.size_bytes, segment is segments.active, segment.first_batch_timestamp_ms,
                 largest_ms, index_entries, time_index_entries,
             )
         )  # fmt: skip
@@ -99,7 +99,7 @@ def describe(directory: str, seen: Sequence[SegmentSummary]) -> list[SegmentInfo
 def _described(directory: str, seen: SegmentSummary, files: list[tuple[str, int]]) -> SegmentInfo:
     base_offset = seen.base_offset
     sizes = {name[20:]: size_bytes for name, size_bytes in files}
-    first_ms, largest_ms = seen.first_timestamp_ms, seen.largest_timestamp_ms
+    first_ms, largest_ms = seen.first_batch_timestamp_ms, seen.largest_timestamp_ms
     if first_ms is None:
         first_ms = _first_timestamp(names.segment_file(directory, base_offset, names.LOG))
     if largest_ms is None:

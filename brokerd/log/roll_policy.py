@@ -44,8 +44,8 @@ def _is_too_old(log: LocalLog, timestamp_ms: int, now_ms: int) -> bool:
     """Whether the active segment is too old for a batch of that time (-1: it has none). Its age is
     counted from the timestamp of its first batch, or from when it was created if that has none."""
     active = log.segments.active
-    first_ms = active.first_timestamp_ms
+    first_ms = active.first_batch_timestamp_ms
     if first_ms is None:
-        first_ms = active.first_timestamp()
+        first_ms = active.first_batch_timestamp()
     age_ms = timestamp_ms - first_ms if first_ms >= 0 else now_ms - active.created_ms
     return age_ms > log.config.longest_segment_ms - log.roll_jitter_ms

@@ -3,7 +3,7 @@
 Produce and Fetch get the bytes of their frames. Consecutive Produces of one receive are collected
 and appended together; if they are small, together with those of other clients in the same iteration
 of the event loop. They are appended before any other request is served; if they wait for a queue or
-the disk, the other request waits for them. All other requests are decoded (`requests.codec`) and
+the disk, the other request waits for them. All other requests are decoded (`request_codec`) and
 passed to the handler of their API; if it waits, the connection's next requests wait for its answer.
 So each request sees the effects of those before it, as in Kafka, which serves one request of a
 connection at a time.
@@ -37,14 +37,14 @@ from brokerd.server.network.loop_tick import LoopTick
 from brokerd.server.network.output import HELD_BYTES_MAX
 from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
 from brokerd.server.produce.responses import refuse_old_produce
-from brokerd.server.requests.codec import (
+from brokerd.server.requests.context import Handler, RequestContext
+from brokerd.server.requests.request_codec import (
     as_kafka_error,
     decode_request,
+    encode_frame,
     error_frame,
-    made,
     reply_frame,
 )
-from brokerd.server.requests.context import Handler, RequestContext
 from brokerd.turns import in_thread, uncollected
 
 if TYPE_CHECKING:
@@ -327,10 +327,10 @@ class Router:
     ) -> None:
         try:
             try:
-                frame = await made(is_large, reply_frame, context, await answer)
+                frame = await encode_frame(is_large, reply_frame, context, await answer)
             except Exception as error:
                 answered = self._counted(error, context)
-                frame = await made(is_large, error_frame, context, request, answered)
+                frame = await encode_frame(is_large, error_frame, context, request, answered)
         except BaseException as error:  # this reply, and all behind it, cannot be sent
             connection.close("an unexpected error in the broker")
             if not isinstance(error, Exception):

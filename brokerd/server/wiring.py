@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.admin_http.broker_metrics import BrokerFigures
+from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines
 from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.pages import AdminPages
 from brokerd.server.api import security, transactions
@@ -112,11 +112,11 @@ def admin_pages(broker: Broker) -> dict[str, Page]:
     def is_ready() -> bool:
         return broker.is_ready
 
-    figures = BrokerFigures(
+    broker_lines = BrokerMetricLines(
         broker.metrics, cluster, socket_server, logs, cleaner, pending_reads, broker.purgatory,
         broker.fetch_sessions, broker.settings, broker.clock, started_at_ms, is_ready,
     )  # fmt: skip
-    prometheus = PrometheusPage(figures, broker.groups, replicas)
+    prometheus = PrometheusPage(broker_lines, broker.groups, replicas)
     return AdminPages(
         prometheus, cluster, socket_server, logs, cleaner, replicas, broker.events, started_at_ms,
         is_ready,

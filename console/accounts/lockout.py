@@ -21,7 +21,7 @@ from django.core.cache import cache
 
 MAX_PER_ACCOUNT = 5
 MAX_PER_ADDRESS = 30
-WAIT_SECONDS = 300
+LOCKOUT_SECONDS = 300  # also the time after which failures are forgotten
 
 log = logging.getLogger(__name__)
 
@@ -59,13 +59,13 @@ def reset_after_success(username: str, address: str) -> None:
 
 def _count_up(key: str, limit: int) -> int:
     """Add one; the new count. Above `limit` that does not extend its expiry."""
-    cache.add(key, 0, WAIT_SECONDS)
+    cache.add(key, 0, LOCKOUT_SECONDS)
     try:
         count = cache.incr(key)
     except ValueError:  # the counter expired meanwhile
-        return 1 if cache.add(key, 1, WAIT_SECONDS) else _count_up(key, limit)
+        return 1 if cache.add(key, 1, LOCKOUT_SECONDS) else _count_up(key, limit)
     if count <= limit:
-        cache.touch(key, WAIT_SECONDS)
+        cache.touch(key, LOCKOUT_SECONDS)
     return int(count)
 
 

@@ -21,7 +21,7 @@ class Login(auth.LoginView):
     def post(self, request, *args, **kwargs) -> HttpResponse:  # type: ignore[no-untyped-def]
         name, address = self._name_and_address()
         if refused := lockout.refused_attempts(name, address):
-            minutes = lockout.WAIT_SECONDS // 60
+            minutes = lockout.LOCKOUT_SECONDS // 60
             if refused == 1:
                 locked_out.send(None, username=name, address=address, minutes=minutes)
             # A new form: validating the posted one would check the password.
@@ -31,7 +31,7 @@ class Login(auth.LoginView):
             }
             response = self.render_to_response(self.get_context_data(form=form, locked=locked))
             response.status_code = 429
-            response["Retry-After"] = str(lockout.WAIT_SECONDS)
+            response["Retry-After"] = str(lockout.LOCKOUT_SECONDS)
             return response
         return super().post(request, *args, **kwargs)
 

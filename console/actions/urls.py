@@ -1,3 +1,5 @@
+"""The URLs of plans."""
+
 from django.urls import path
 
 from console.actions import views

@@ -15,7 +15,7 @@ from console.groups.reset_rules import (
     duration_ms,
     partition_numbers,
 )
-from console.groups.resolve_reset import Reset
+from console.groups.resolve_reset_on_cluster import Reset
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.clock import now_ms
 from monitoring.gateway.topic_partition import TopicPartition

@@ -12,7 +12,7 @@ from console.actions.models import Plan
 from console.groups.actions.reset_offsets import ResetOffsets
 from console.groups.actions.shared import item_key
 from console.groups.reset_rules import ResetTo
-from console.groups.resolve_reset import Reset, resolve
+from console.groups.resolve_reset_on_cluster import Reset, resolve
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.models import Cluster

@@ -27,7 +27,8 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """The states of all parts and clusters; 200 if all parts work, else 503.
+    """The states of all parts and clusters; 503 if a part does not work, or a cluster's samples
+    are stale or cannot be read; else 200.
 
     Problems of external systems (a broker, a webhook) are listed and do not cause a 503.
     """
@@ -65,7 +66,11 @@ def _problem_texts(problems: ClusterProblems) -> list[str]:
         text = ngettext("%(n)d partition has no leader", "%(n)d partitions have no leader", n)
         texts.append(text % {"n": n})
     if n := problems.groups_silent:
-        text = ngettext("%(n)d group has no coordinator", "%(n)d groups have no coordinator", n)
+        text = ngettext(
+            "the coordinator of %(n)d group does not answer",
+            "the coordinators of %(n)d groups do not answer",
+            n,
+        )
         texts.append(text % {"n": n})
     if problems.invalid:
         texts.append(_("some of its values are invalid and are ignored"))

@@ -17,8 +17,8 @@ class TrailingSlashMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self._get_response(request)
-        is_page = response.status_code != 404 or request.resolver_match is not None
-        if is_page or request.method not in ("GET", "HEAD"):
+        has_route = response.status_code != 404 or request.resolver_match is not None
+        if has_route or request.method not in ("GET", "HEAD"):
             return response
         other_path = request.path_info.removesuffix("/")
         if other_path == request.path_info:

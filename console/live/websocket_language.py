@@ -7,7 +7,10 @@ from django.utils.translation import get_language_from_request
 
 
 def language_of(scope: Any) -> str:
-    """From the language cookie, else from Accept-Language, else the default."""
+    """From the language cookie, else from Accept-Language, else the default.
+
+    `scope`: the ASGI scope of the socket.
+    """
     headers = dict(scope.get("headers", []))
     request = HttpRequest()
     request.COOKIES = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))

@@ -17,7 +17,7 @@ from monitoring.history.root_folder import current
 from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import loads
-from monitoring.synthetic_history import marker
+from monitoring.written_history import marker
 
 _RUNS_SHOWN = 20
 

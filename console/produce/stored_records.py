@@ -13,7 +13,7 @@ from monitoring.gateway.producing import NewRecord
 
 BYTES_MAX = 1 << 20  # of all records of a plan
 RECORDS_MAX = 5000  # of a file, or copies of one record
-_GROUPS_MAX = 1000
+_ITEMS_MAX = 1000
 
 
 def dumps(records: Iterable[NewRecord]) -> str:
@@ -43,7 +43,7 @@ def summary(records: Sequence[NewRecord], times: int) -> dict[str, Any]:
 
 def item_ranges(count: int) -> list[range]:
     """The numbers of the records of each item of a plan: at most 1,000 items."""
-    size = max(1, -(-count // _GROUPS_MAX))
+    size = max(1, -(-count // _ITEMS_MAX))
     return [range(first, min(first + size, count)) for first in range(0, count, size)]
 
 

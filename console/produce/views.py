@@ -26,7 +26,7 @@ from console.produce.forms import (
     initial_of,
 )
 from console.produce.mock_form import MockForm
-from console.records import services as records
+from console.records import read_records
 from console.topics.restrictions import why_not_writable
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
@@ -152,7 +152,7 @@ def form_arguments(request: ClusterRequest, page: Mapping[str, Any]) -> dict[str
     """The arguments of a TargetForm: what it needs of the topic and the cluster."""
     topic = page["topic"]
     try:
-        registry = records.registry_of(request.cluster, topic)
+        registry = read_records.registry_of(request.cluster, topic)
     except GatewayError:  # its password cannot be decrypted: pages of records say so
         registry = None
     return {"partitions": page["partitions"], "topic": topic, "registry": registry}

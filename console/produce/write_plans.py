@@ -14,8 +14,7 @@ from console.actions.models import Plan
 from console.produce import stored_records
 from console.produce.actions.write_records import WriteRecords
 from console.produce.models import WaitingRecords
-from console.records import masking_rules
-from console.records import services as records
+from console.records import masking_rules, read_records
 from console.topics.restrictions import why_not_writable
 from console.ui import numbers
 from monitoring.encryption import SecretUnreadable
@@ -65,10 +64,10 @@ def record_to_send_again(
     principal: Principal, cluster: Cluster, topic: str, partition: int, offset: int
 ) -> RecordRow:
     """A record that the user sees unmasked. Raises PermissionDenied or GatewayError."""
-    records.require_readable(principal, cluster, topic)
+    read_records.require_readable(principal, cluster, topic)
     if masking_rules.is_masked(principal, cluster, topic):
         raise Refused(Reason("again_masked"))
-    return records.read_whole(principal, cluster, topic, partition, offset)
+    return read_records.read_whole(principal, cluster, topic, partition, offset)
 
 
 def store_contents(plan: Plan, records: list[NewRecord]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from brokerd.protocol.compression import codec_name
 from brokerd.protocol.records import BatchHeader
-from monitoring.records.masking import rounded_size
+from monitoring.records.mask_record import rounded_size
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,9 @@
 Pure. Decoding never fails: bytes that are neither JSON nor text nor of an encoding that is
 recognized are shown as hex, also those that the chosen decoder refuses, with its reason. Long data
 is truncated; its full size is shown.
+
+A new format needs a function in monitoring/records/decoders/, its row in encodings.py there, and
+its name here.
 """
 
 import re

@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy as _
 from console.records.display_options import DisplayForm
 from console.records.masking_rules import WILDCARDS_MAX, wrong_character
 from console.records.models import MaskingRule
-from console.records.services import RecordQuery
+from console.records.read_records import RecordQuery
 from console.records.start_search import SearchQuery
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
-from monitoring.records.masking import is_target
+from monitoring.records.mask_record import is_target
 from monitoring.scope import Scope
 
 OFFSET_MAX = 2**63 - 1
@@ -111,7 +111,7 @@ class BrowseForm(TopicRecordsForm):
             data["partition"],
             data["offset"],
             data["limit"],
-            before=data["before"],
+            before_offset=data["before"],
             display=self.display,
         )
 

@@ -1,6 +1,6 @@
 """The masking rules of a cluster: which parts of a topic's records are masked for whom.
 
-monitoring/records/masking.py masks them.
+monitoring/records/mask_record.py masks them.
 """
 
 import re

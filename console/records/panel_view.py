@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.records import services
+from console.records import read_records
 from console.records.decode import Decoded
 from console.records.display_options import DEFAULT, DisplayForm
 from console.records.forms import OFFSET_MAX, PARTITION_MAX
@@ -46,7 +46,7 @@ def panel(
     display = form.display if form.is_valid() else DEFAULT
     context = topic_context(request, topic, "messages")
     try:
-        row, record = services.read_one(
+        row, record = read_records.read_one(
             request.principal, request.cluster, topic, partition, offset, display
         )
     except (GatewayError, OffsetOutOfRange) as error:
@@ -67,7 +67,7 @@ def _batch(request: ClusterRequest, topic: str, partition: int, offset: int) -> 
     """The facts of the record's batch, or why there are none: the record is shown without them."""
     where = (topic, partition, offset)
     try:
-        return {"batch": services.read_batch_facts(request.principal, request.cluster, *where)}
+        return {"batch": read_records.read_batch_facts(request.principal, request.cluster, *where)}
     except GatewayError as error:
         return {"batch_problem": sentence(error.message)}
 

@@ -11,7 +11,7 @@ from console.records.visible_text import visible
 from monitoring.gateway.record_row import RecordRow, SchemaNote
 from monitoring.records.decoders import internal_topics
 from monitoring.records.decoders.encodings import AUTO
-from monitoring.records.masking import MASK, MASK_BYTES, mask, rounded_size
+from monitoring.records.mask_record import MASK, MASK_BYTES, mask, rounded_size
 
 MASKED = Decoded("masked", MASK, 0, preview=MASK)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from console.accounts.principal import Principal
 from console.audit import services as audit
-from console.records import masking_rules, services
+from console.records import masking_rules, read_records
 from monitoring.gateway import timeouts
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.gateway.gateway import Gateway, for_cluster
@@ -60,7 +60,7 @@ def start(
     Raises PermissionDenied without the right to read the topic, FilterInvalid, or GatewayError
     (unknown topic, cluster down, too many searches).
     """
-    services.require_readable(principal, cluster, query.topic)
+    read_records.require_readable(principal, cluster, query.topic)
     if export:
         query = replace(query, follows=False, newest_first=False)
     masked, unmasked = masking_rules.mask_targets(principal, cluster, query.topic)
@@ -76,7 +76,7 @@ def start(
             masked=tuple(masked),
             follows=query.follows,
             follows_new_partitions=query.partition is None,
-            registry=services.registry_of(cluster, query.topic),
+            registry=read_records.registry_of(cluster, query.topic),
         )
     if query.follows:
         request = replace(request, seconds_max=_FOLLOW_SECONDS_MAX)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.records import record_download, services, unread_partitions
+from console.records import read_records, record_download, unread_partitions
 from console.records.display_options import DEFAULT
 from console.records.forms import (
     OFFSET_MAX,
@@ -45,7 +45,7 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
     """Put the records or an error into the context; returns the response's status."""
     query = page["form"].query(page["topic"])
     try:
-        result = services.read(request.principal, request.cluster, query)
+        result = read_records.read(request.principal, request.cluster, query)
     except OffsetOutOfRange as error:
         page["form"].add_error("offset", sentence(error.message))
         return 422
@@ -61,7 +61,7 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
     page["result"], page["query"], page["records"] = result, query, result.records
     options = query.display.query
     page["display_more"] = f"&{options}" if options else ""
-    is_empty = not result.records and result.older is None
+    is_empty = not result.records and result.older_before is None
     return 503 if result.unread and is_empty else 200
 
 
@@ -75,7 +75,7 @@ def download(
         raise Http404(_("There is no such file."))
     try:
         position = (topic, partition, offset)
-        record = services.read_whole(request.principal, request.cluster, *position)
+        record = read_records.read_whole(request.principal, request.cluster, *position)
     except (NotFound, OffsetOutOfRange) as error:
         raise Http404(sentence(error.message)) from error
     except GatewayError as error:

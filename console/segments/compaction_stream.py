@@ -15,7 +15,7 @@ from console.segments.start_estimate import Estimate
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
 from monitoring.records.compaction_search import CompactionProgress
-from monitoring.records.masking import rounded_size
+from monitoring.records.mask_record import rounded_size
 from monitoring.records.search import Event
 
 

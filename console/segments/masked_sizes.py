@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from monitoring.records.masking import rounded_size
+from monitoring.records.mask_record import rounded_size
 
 
 def with_rounded_sizes(segment: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.limits import TIME_MS_MAX
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
-from monitoring.records.masking import rounded_size
+from monitoring.records.mask_record import rounded_size
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.records.masking_rules import mask_targets
-from console.records.services import require_readable
+from console.records.read_records import require_readable
 from console.segments.compactable import CompactablePart, compactable_part
 from console.segments.retention import Retention
 from monitoring.gateway import timeouts

@@ -1,7 +1,7 @@
 """Alerts, from the lags of a tick to a message at a webhook.
 
 evaluate                  is called after each tick (monitoring/sampling/services.py)
-rule_input_of_tick        the lags of the tick, by group and topic (rule_types.RuleInput)
+rule_input_of_tick        the lags of the tick, by group and topic (lag_condition.RuleInput)
 state_machine             decides which alerts fire and which resolve
 payload                   the message; it is stored as an AlertDelivery (models.py)
 delivery_queue.enqueue    sends its id to the workers of the queue `deliveries`

@@ -13,10 +13,10 @@ from django.db import IntegrityError, transaction
 
 from monitoring.alerts import pending_subjects
 from monitoring.alerts.delivery_queue import enqueue
+from monitoring.alerts.lag_condition import Condition, LagReading, RuleInput, Subject
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.alerts.payload import alert_payload
 from monitoring.alerts.rule_input_of_tick import rule_input_of
-from monitoring.alerts.rule_types import Condition, LagReading, RuleInput, Subject
 from monitoring.alerts.state_machine import (
     Phase,
     SubjectState,

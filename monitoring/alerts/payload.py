@@ -19,8 +19,8 @@ import json
 from hashlib import sha256
 from typing import Any
 
+from monitoring.alerts.lag_condition import LagReading
 from monitoring.alerts.models import Alert, AlertRule
-from monitoring.alerts.rule_types import LagReading
 from monitoring.reasons import loads
 
 _VERSION = 1

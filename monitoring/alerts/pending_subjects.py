@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 
 from monitoring import redis_client, redis_keys
-from monitoring.alerts.rule_types import Subject
+from monitoring.alerts.lag_condition import Subject
 from monitoring.alerts.state_machine import Phase, SubjectState
 
 Pending = dict[int, dict[Subject, SubjectState]]  # by rule id

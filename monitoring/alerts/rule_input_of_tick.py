@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from monitoring.alerts.rule_types import LagReading, RuleInput, Subject
+from monitoring.alerts.lag_condition import LagReading, RuleInput, Subject
 from monitoring.read_model.group_columns import LagSums
 from monitoring.read_model.tick_columns import TickColumns
 from monitoring.scope import EVERYTHING, Scope

@@ -24,7 +24,7 @@ from enum import Enum
 from fnmatch import translate
 from functools import lru_cache
 
-from monitoring.alerts.rule_types import Condition, LagReading, RuleInput, Subject
+from monitoring.alerts.lag_condition import Condition, LagReading, RuleInput, Subject
 
 
 class Observation(Enum):

@@ -22,19 +22,19 @@ class BeatScheduler(Scheduler):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._is_redis_down = False
-        self._last_beat_s = -heartbeats.BEAT_S
+        self._last_heartbeat_s = -heartbeats.INTERVAL_S
         super().__init__(*args, **kwargs)
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
-        """Send what is due; returns the seconds until the next call."""
-        if time.monotonic() - self._last_beat_s >= heartbeats.BEAT_S:
-            self._last_beat_s = time.monotonic()
+        """Celery calls this to send the tasks that are due; the seconds until the next call."""
+        if time.monotonic() - self._last_heartbeat_s >= heartbeats.INTERVAL_S:
+            self._last_heartbeat_s = time.monotonic()
             try:
                 heartbeats.record(NAME)
             except redis_client.StoreDown:
                 pass  # apply_entry logs it
         due_in_s: float = super().tick(*args, **kwargs)
-        return min(due_in_s, heartbeats.BEAT_S)
+        return min(due_in_s, heartbeats.INTERVAL_S)
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
         try:

@@ -8,17 +8,17 @@ machines are never compared.
 from monitoring import redis_client
 
 KEY = "aerie:heartbeats"
-BEAT_S = 5.0
-# Some beats may be late on a busy machine.
+INTERVAL_S = 5.0
+# Some heartbeats may be late on a busy machine.
 SILENT_MS = 30_000
 
-_RECORD = "redis.call('hset', KEYS[1], ARGV[1], redis.call('time')[1] * 1000)"
+_RECORD_LUA = "redis.call('hset', KEYS[1], ARGV[1], redis.call('time')[1] * 1000)"
 
 
 def record(name: str) -> None:
     """Record a heartbeat of `name`. Raises StoreDown."""
     with redis_client.guarded() as client:
-        client.eval(_RECORD, 1, KEY, name)
+        client.eval(_RECORD_LUA, 1, KEY, name)
 
 
 def ages_ms() -> dict[str, int]:

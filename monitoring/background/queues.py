@@ -9,6 +9,7 @@ A task has the name that Celery gives it: its module and its function. So every 
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,8 @@ class Queue:
 
     name: str
     tasks: tuple[str, ...]
-    threads: int = 0  # 0 = one forked process; only it can have a time limit
+    pool: Literal["prefork", "threads"] = "threads"  # only forked processes have time limits
+    concurrency: int = 1  # threads or processes
     process: str = ""  # the name in the Procfile; empty = the queue's name
     # Of messages sent on demand; beat's messages have their own (beat_schedule.py).
     expires_s: int | None = None
@@ -29,10 +31,9 @@ class Queue:
         return self.process or self.name
 
     def worker_arguments(self) -> list[str]:
-        """The arguments of `celery worker`. It prefetches one message per thread."""
-        pool = "threads" if self.threads else "prefork"
-        arguments = ["-Q", self.name, "-n", f"{self.name}@%h", "--pool", pool]
-        arguments += ["-c", str(self.threads or 1), "--prefetch-multiplier", "1"]
+        """The arguments of `celery worker`. Each thread or process prefetches one message."""
+        arguments = ["-Q", self.name, "-n", f"{self.name}@%h", "--pool", self.pool]
+        arguments += ["-c", str(self.concurrency), "--prefetch-multiplier", "1"]
         if self.soft_time_limit_s:
             arguments += ["--soft-time-limit", str(self.soft_time_limit_s)]
         if self.time_limit_s:
@@ -42,14 +43,14 @@ class Queue:
 
 _ALL = (
     # One thread, which owns the connections to the clusters.
-    Queue("sampling", ("monitoring.sampling.tasks.sample",), threads=1),
+    Queue("sampling", ("monitoring.sampling.tasks.sample",)),
     # A plan that waited for so long should be reviewed again (console/actions/expiry.py).
-    Queue("actions", ("console.actions.tasks.apply_plan",), threads=4, expires_s=15 * 60),
+    Queue("actions", ("console.actions.tasks.apply_plan",), concurrency=4, expires_s=15 * 60),
     # A webhook has a time-out of 10 s and uses at most two threads (alerts/delivery_queue.py).
     Queue(
         "deliveries",
         ("monitoring.alerts.tasks.deliver", "monitoring.alerts.tasks.enqueue_due_deliveries"),
-        threads=16,
+        concurrency=16,
         expires_s=120,
     ),
     # History, and the periodic cleanup tasks of other apps.
@@ -66,11 +67,12 @@ _ALL = (
             "console.audit.tasks.drop_refused_sign_ins",
             "console.produce.tasks.delete_old_contents",
         ),
-        threads=4,
+        concurrency=4,
     ),
     Queue(
         "spark",
         ("monitoring.reports.tasks.run", "monitoring.pipeline.tasks.roll_up"),
+        pool="prefork",
         process="spark-jobs",  # `spark` is the server
         soft_time_limit_s=15 * 60,
         time_limit_s=16 * 60,

@@ -28,7 +28,7 @@ class Heartbeat(bootsteps.StartStopStep):
         super().__init__(worker, **options)
 
     def start(self, worker: Any) -> None:
-        self._timer = worker.timer.call_repeatedly(heartbeats.BEAT_S, self._beat, (worker,))
+        self._timer = worker.timer.call_repeatedly(heartbeats.INTERVAL_S, self._beat, (worker,))
 
     def stop(self, worker: Any) -> None:
         if self._timer is not None:

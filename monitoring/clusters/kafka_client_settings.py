@@ -29,8 +29,8 @@ class Tls:
     """Certificates and keys are PEM texts; no `ca_pem` = the CAs that this machine trusts."""
 
     ca_pem: str = ""
-    certificate_pem: str = ""
-    key_pem: str = field(default="", repr=False)
+    client_certificate_pem: str = ""
+    client_key_pem: str = field(default="", repr=False)
     key_password: str = field(default="", repr=False)
     check_host_name: bool = True
 
@@ -51,7 +51,7 @@ class Sasl:
     password: str = field(default="", repr=False)
     token_url: str = ""
     token_scope: str = ""
-    token_targets: tuple[AllowedTarget, ...] = ()  # that `token_url` may name besides public ones
+    token_targets: tuple[AllowedTarget, ...] = ()  # private targets that `token_url` may name
     token: AccessToken | None = None
 
 
@@ -92,10 +92,10 @@ def _tls_properties(tls: Tls | None) -> dict[str, Any]:
     if tls is None:
         return {}
     texts = {"ssl.ca.pem": tls.ca_pem}
-    if tls.certificate_pem:
+    if tls.client_certificate_pem:
         texts |= {
-            "ssl.certificate.pem": tls.certificate_pem,
-            "ssl.key.pem": tls.key_pem,
+            "ssl.certificate.pem": tls.client_certificate_pem,
+            "ssl.key.pem": tls.client_key_pem,
             "ssl.key.password": tls.key_password,
         }
     algorithm = "https" if tls.check_host_name else "none"
@@ -123,7 +123,7 @@ def ssl_context_of(tls: Tls) -> ssl.SSLContext:
         context = ssl.create_default_context(cadata=tls.ca_pem or None)
         if not tls.check_host_name:
             context.check_hostname = False
-        if tls.certificate_pem:
+        if tls.client_certificate_pem:
             _load_certificate(context, tls)
     except (ssl.SSLError, ValueError, OSError) as error:
         raise TlsSettingsInvalid(getattr(error, "reason", None) or str(error)) from error
@@ -134,6 +134,6 @@ def _load_certificate(context: ssl.SSLContext, tls: Tls) -> None:
     """OpenSSL reads a client's certificate and key only from a file."""
     with tempfile.TemporaryDirectory(prefix="aerie-") as directory:  # mode 0700
         path = Path(directory, "client.pem")
-        path.write_text(f"{tls.key_pem.strip()}\n{tls.certificate_pem.strip()}\n")
+        path.write_text(f"{tls.client_key_pem.strip()}\n{tls.client_certificate_pem.strip()}\n")
         # Without a password OpenSSL would ask for one on the terminal.
         context.load_cert_chain(path, password=tls.key_password or "-")

@@ -13,7 +13,7 @@ from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.topic_admin import ConfigValue
-from monitoring.gateway.wire import configs as wire_configs
+from monitoring.gateway.wire import broker_configs as wire_configs
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
@@ -56,8 +56,8 @@ class BrokerConfigs:
         """Set the levels of loggers, until the broker restarts. Raises Refused."""
         self._alter(broker_id, wire_configs.BROKER_LOGGER, levels, validate_only)
 
-    def _describe(self, broker_id: int | None, kind: int) -> list[ConfigValue]:
-        request = partial(wire_configs.describe_request, kind, _name(broker_id))
+    def _describe(self, broker_id: int | None, resource_type: int) -> list[ConfigValue]:
+        request = partial(wire_configs.describe_request, resource_type, _name(broker_id))
         answer = self._call(broker_id, request)
         try:
             error, text, values = wire_configs.decode_describe(answer)
@@ -69,13 +69,14 @@ class BrokerConfigs:
     def _alter(
         self,
         broker_id: int | None,
-        kind: int,
+        resource_type: int,
         configs: Mapping[str, str | None] | Mapping[str, str],
         validate_only: bool,
     ) -> None:
         request = partial(
-            wire_configs.alter_request, kind, _name(broker_id), dict(configs), validate_only
-        )
+            wire_configs.alter_request, resource_type, _name(broker_id), dict(configs),
+            validate_only,
+        )  # fmt: skip
         answer = self._call(broker_id, request)
         try:
             error, text = wire_configs.decode_alter(answer)

@@ -42,15 +42,15 @@ class RecordPage:
     """The records of one read, and the offsets for the next and previous pages.
 
     Records are in the order of the read: newest first, or forward from an offset. If only
-    `partition` was read, `older` is the argument `before` of the next read, and `newer` its
-    argument `offset`; None = no more records.
+    `partition` was read, `older_before` is the argument `before_offset` of the next read, and
+    `newer_offset` its argument `offset`; None = no more records.
     """
 
     rows: tuple[RecordRow, ...]
     unread: tuple[UnreadPartition, ...] = ()
     partition: int | None = None
-    older: int | None = None
-    newer: int | None = None
+    older_before: int | None = None
+    newer_offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ReadRequest:
     topic: str
     partition: int | None
     offset: int | None
-    before: int | None
+    before_offset: int | None
     limit: int
     max_bytes: int
     timeout_s: float  # of each of two steps
@@ -83,21 +83,21 @@ class RecordPages:
         limit: int,
         max_bytes: int = _BYTES_MAX,
         *,
-        before: int | None = None,
+        before_offset: int | None = None,
     ) -> RecordPage:
         """Up to `limit` records, and the partitions that could not be read.
 
-        With `partition` and `offset`: forward from that offset. With `partition` and `before`: the
-        newest records below that offset. Otherwise the newest records, of `partition` or of all
-        partitions. One partition is sorted by offset, several by timestamp. Raises NotFound,
-        OffsetOutOfRange, ClusterUnavailable, Unreadable or Refused.
+        With `partition` and `offset`: forward from that offset. With `partition` and
+        `before_offset`: the newest records below that offset. Otherwise the newest records, of
+        `partition` or of all partitions. One partition is sorted by offset, several by timestamp.
+        Raises NotFound, OffsetOutOfRange, ClusterUnavailable, Unreadable or Refused.
         """
         limit = max(1, min(limit, LIMIT_MAX))
-        if partition is None and (offset is not None or before is not None):
+        if partition is None and (offset is not None or before_offset is not None):
             raise NotFound(Reason("offset_needs_partition"))
         spans = self._wire.spans(topic, timeouts.READ_S)
         request = ReadRequest(
-            self._settings, topic, partition, offset, before, limit, max_bytes,
+            self._settings, topic, partition, offset, before_offset, limit, max_bytes,
             timeouts.READ_S, spans,
         )  # fmt: skip
         limit_s = 2 * timeouts.READ_S + timeouts.CONSUMER_GRACE_S

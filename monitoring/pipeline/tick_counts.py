@@ -27,12 +27,12 @@ from monitoring.pipeline.due_jobs import TickCounts
 
 
 def read_tick_counts(root: Root, listed: Files) -> TickCounts:
-    """The counts since the first day with raw ticks or minutes; older hours stay as they are."""
+    """The counts since the first day with raw ticks or minutes. Older hours are not checked."""
     raw: Counter[int] = Counter()
     for span_folder, of_span in listed.items():
         if span_folder.level is RAW:
             raw[span_folder.start_ms] += sum(file.rows for file in of_span if file.table == TICKS)
-    raw = +raw
+    raw = +raw  # without the hours that have no ticks
     starts = [
         span_folder.start_ms
         for span_folder, of_span in listed.items()
@@ -41,13 +41,13 @@ def read_tick_counts(root: Root, listed: Files) -> TickCounts:
     first_ms = bucket_start(min([*raw, *starts], default=0), DAY_MS)
     return TickCounts(
         raw,
-        _ticks(root, listed, MINUTE, first_ms),
-        _ticks(root, listed, HOUR, first_ms),
-        _ticks(root, listed, DAY, first_ms),
+        _ticks_of_level(root, listed, MINUTE, first_ms),
+        _ticks_of_level(root, listed, HOUR, first_ms),
+        _ticks_of_level(root, listed, DAY, first_ms),
     )
 
 
-def _ticks(root: Root, listed: Files, level: Level, first_ms: int) -> dict[int, int]:
+def _ticks_of_level(root: Root, listed: Files, level: Level, first_ms: int) -> dict[int, int]:
     """Hour (of the day level: day) → ticks."""
     unit_ms = max(level.bucket_ms, HOUR_MS)
     found: Counter[int] = Counter()
@@ -56,16 +56,16 @@ def _ticks(root: Root, listed: Files, level: Level, first_ms: int) -> dict[int, 
             for file in of_span:
                 if file.table == TICKS and file.max_at_ms >= first_ms:
                     path = root.path(*span_folder.folder, file.name)
-                    found.update(_ticks_of(root, path, unit_ms))
+                    found.update(_ticks_of_file(root, path, unit_ms))
     return dict(found)
 
 
 # A file of these levels is written once under its name, so its figures stay.
 _counts_of_files: dict[tuple[str, int], dict[int, int]] = {}
-_FILES_MAX = 50_000
+_CACHED_FILES_MAX = 50_000
 
 
-def _ticks_of(root: Root, path: str, unit_ms: int) -> dict[int, int]:
+def _ticks_of_file(root: Root, path: str, unit_ms: int) -> dict[int, int]:
     counted = _counts_of_files.get((path, unit_ms))
     if counted is not None:
         return counted
@@ -74,6 +74,6 @@ def _ticks_of(root: Root, path: str, unit_ms: int) -> dict[int, int]:
     found: Counter[int] = Counter()
     for at_ms, ticks in zip(rows["at_ms"].to_pylist(), counts, strict=True):
         found[bucket_start(at_ms, unit_ms)] += ticks
-    if len(_counts_of_files) >= _FILES_MAX:
+    if len(_counts_of_files) >= _CACHED_FILES_MAX:
         _counts_of_files.clear()
     return _counts_of_files.setdefault((path, unit_ms), dict(found))

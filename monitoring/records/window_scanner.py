@@ -10,7 +10,7 @@ from monitoring.records import batch_scan, batches
 from monitoring.records.batches import AbortedTransaction
 from monitoring.records.compaction_estimate import ScannedKeys
 from monitoring.records.filters import RecordFilter
-from monitoring.records.masking import mask
+from monitoring.records.mask_record import mask
 from monitoring.records.search_windows import Window
 from monitoring.schema_registry.record_decoder import for_registry
 

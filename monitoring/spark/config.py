@@ -51,4 +51,4 @@ def from_settings() -> SparkConfig:
 
 def token(path: Path) -> str:
     """The embedded server's token; created on first use."""
-    return secret_files.ensure(path, secret_files.token)
+    return secret_files.ensure(path, secret_files.new_token)

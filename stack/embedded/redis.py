@@ -42,5 +42,5 @@ def write_config(folder: Path, port: int, password: str) -> Path:
     text = _CONFIG.format(port=port, folder=folder)
     if password:
         text += f"requirepass {password}\n"
-    secret_files.write(config, text)
+    secret_files.write_config(config, text)
     return config

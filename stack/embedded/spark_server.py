@@ -143,7 +143,7 @@ def write_properties(path: Path, values: Mapping[str, str], own: Path) -> None:
     """Write a Java properties file that only its owner may read. It ends with the lines of the file
     `own`, if there is one: of a name that is there twice, Java takes the last value."""
     text = "".join(f"{key} {value}\n" for key, value in values.items())
-    secret_files.write(path, text + (own.read_text() if own.exists() else ""))
+    secret_files.write_config(path, text + (own.read_text() if own.exists() else ""))
 
 
 def exit_if_port_taken(port: int) -> None:

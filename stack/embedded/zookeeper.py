@@ -68,8 +68,8 @@ def write_config(folder: Path, port: int, password: str) -> Path:
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     values = {"module": _MODULE, "name": BROKERS_NAME, "password": password}
-    secret_files.write(folder / "server.jaas", _SERVER_LOGIN.format(**values))
-    secret_files.write(broker_login(folder), _BROKER_LOGIN.format(**values))
+    secret_files.write_config(folder / "server.jaas", _SERVER_LOGIN.format(**values))
+    secret_files.write_config(broker_login(folder), _BROKER_LOGIN.format(**values))
     config = folder / "zoo.cfg"
     config.write_text(_CONFIG.format(data=data, port=port, connections=CONNECTIONS_MAX))
     return config

@@ -124,7 +124,7 @@ def test_a_full_redis_does_not_stop_sampling_for_good(processes, full_redis, set
 
 
 def test_a_running_worker_has_a_heartbeat_and_a_stopped_one_has_not(processes):
-    beat_ms = int(heartbeats.BEAT_S * 1000)
+    beat_ms = int(heartbeats.INTERVAL_S * 1000)
 
     def ages():
         try:

@@ -4,7 +4,7 @@ import pytest
 
 from monitoring import redis_client, redis_keys
 from monitoring.alerts import pending_subjects
-from monitoring.alerts.rule_types import Subject
+from monitoring.alerts.lag_condition import Subject
 from monitoring.alerts.state_machine import Phase, SubjectState
 from monitoring.delete_cluster_data import delete_cluster_data
 from monitoring.history import root_folder

@@ -10,21 +10,21 @@ from pathlib import Path
 import pytest
 
 from monitoring import secret_files
-from monitoring.secret_files import ensure, token
+from monitoring.secret_files import ensure, new_token
 
 _TOGETHER = """
 import sys, time
 from pathlib import Path
-from monitoring.secret_files import ensure, token
+from monitoring.secret_files import ensure, new_token
 while time.time() < float(sys.argv[2]):
     pass
-print(ensure(Path(sys.argv[1]), token))
+print(ensure(Path(sys.argv[1]), new_token))
 """
 
 
 def test_a_secret_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "secret"
-    made = ensure(path, token)
+    made = ensure(path, new_token)
     assert len(made) >= 32
     assert ensure(path, lambda: "another") == made
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -35,7 +35,7 @@ def test_a_secret_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> No
 def test_an_empty_file_counts_as_missing(tmp_path: Path, left: str) -> None:
     path = tmp_path / "secret"
     path.write_text(left)
-    made = ensure(path, token)
+    made = ensure(path, new_token)
     assert made
     assert path.read_text() == made + "\n"
 
@@ -50,9 +50,9 @@ def test_a_crash_while_the_secret_is_written_leaves_no_file(
     with monkeypatch.context() as patch:
         patch.setattr(secret_files.os, "fsync", crash)
         with pytest.raises(OSError, match="no space"):
-            ensure(path, token)
+            ensure(path, new_token)
     assert os.listdir(tmp_path) == []
-    assert ensure(path, token)
+    assert ensure(path, new_token)
 
 
 @pytest.mark.parametrize("is_there_empty", [False, True])

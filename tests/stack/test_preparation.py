@@ -245,7 +245,7 @@ def test_external_services_are_neither_looked_for_nor_started(
 
 
 def test_a_password_has_no_ambiguous_characters() -> None:
-    password = secret_files.password()
+    password = secret_files.new_password()
     assert len(password) == 19
     assert not set(password) & set("il1o0")
 

@@ -568,11 +568,11 @@ class FakeRecordPages:
         limit: int,
         max_bytes: int = 8 * 1024 * 1024,
         *,
-        before: int | None = None,
+        before_offset: int | None = None,
     ) -> RecordPage:
         self._cluster.asked("read")
         found = self._cluster.topic(topic)
-        if partition is None and (offset is not None or before is not None):
+        if partition is None and (offset is not None or before_offset is not None):
             raise NotFound("an offset needs a partition")
         if partition is not None and partition >= len(found.replicas):
             raise NotFound(f"topic {topic} has no partition {partition}")
@@ -588,7 +588,7 @@ class FakeRecordPages:
         log = found.records[led[0]]
         if offset is not None:
             return _upwards(topic, led[0], log, offset, limit)
-        return _downwards(led[0], log, before, limit)
+        return _downwards(led[0], log, before_offset, limit)
 
 
 def _upwards(topic: str, partition: int, log: list[RecordRow], at: int, limit: int) -> RecordPage:
@@ -600,11 +600,13 @@ def _upwards(topic: str, partition: int, log: list[RecordRow], at: int, limit: i
     return RecordPage(tuple(rows), (), partition, at or None, newer)
 
 
-def _downwards(partition: int, log: list[RecordRow], before: int | None, limit: int) -> RecordPage:
-    end = len(log) if before is None else min(before, len(log))
+def _downwards(
+    partition: int, log: list[RecordRow], before_offset: int | None, limit: int
+) -> RecordPage:
+    end = len(log) if before_offset is None else min(before_offset, len(log))
     rows = sorted(log[max(0, end - limit) : end], key=by_offset)
     older = rows[-1].offset if rows and rows[-1].offset else None
-    newer = None if before is None or end >= len(log) else end
+    newer = None if before_offset is None or end >= len(log) else end
     return RecordPage(tuple(rows), (), partition, older, newer)
 
 

@@ -69,36 +69,41 @@ class Feed:
         )
         await self.read_broker_configs()  # topics without a setting of their own take these
         names = await self._zookeeper.children(paths.TOPICS)
-        marked = set((await bulk_reads.deletions(self._zookeeper))[1])
+        queued_for_deletion = set((await bulk_reads.deletions(self._zookeeper))[1])
         found: set[str] = set()
         awaited: set[TopicPartition] = set()
-        wanted = [name for name in sorted(names) if name not in marked]
+        wanted = [name for name in sorted(names) if name not in queued_for_deletion]
         async for part in bulk_reads.topics(self._zookeeper, wanted):
             infos = await self._read_infos(part, awaited)
             await self._notify(self._image.take_topics(infos))
             found.update(info.name for info in infos)
         self.startup_wait.replace(awaited)
-        await self._notify(self._image.remove_topics(await self._deleted_topics(found, marked)))
-        await self._stop_marked_for_deletion(marked)
+        await self._notify(
+            self._image.remove_topics(await self._deleted_topics(found, queued_for_deletion))
+        )
+        await self._report_queued_for_deletion(queued_for_deletion)
         self._last_applied = max(entries, default=NO_ENTRY)
         self.config_number = max(config_entries, default=NO_ENTRY)
         await self._acknowledge()
 
-    async def _deleted_topics(self, found: set[str], marked: set[str]) -> list[tuple[str, UUID]]:
+    async def _deleted_topics(
+        self, found: set[str], queued_for_deletion: set[str]
+    ) -> list[tuple[str, UUID]]:
         """The known topics that were deleted. A topic whose node exists but does not parse is not
         among them: a mistake in that node must not delete records."""
         unseen = [item for item in self._image.topics.items() if item[0] not in found]
         return [
             (name, info.topic_id)
             for name, info in unseen
-            if name in marked or await self._zookeeper.exists(paths.topic(name)) is None
+            if name in queued_for_deletion
+            or await self._zookeeper.exists(paths.topic(name)) is None
         ]
 
-    async def _stop_marked_for_deletion(self, marked: set[str]) -> None:
+    async def _report_queued_for_deletion(self, queued_for_deletion: set[str]) -> None:
         """Reports the partitions of topics whose deletion has begun as deleted. The image never had
         them if this broker was down then; but their logs are still here, and the controller removes
         the topics once this load is acknowledged."""
-        async for part in bulk_reads.topics(self._zookeeper, sorted(marked)):
+        async for part in bulk_reads.topics(self._zookeeper, sorted(queued_for_deletion)):
             deleted = [(topic.name, index) for topic in part for index in topic.node.replicas]
             await self._notify(ImageDelta(deleted=deleted))
 
@@ -135,10 +140,11 @@ class Feed:
         )
 
     async def read_brokers(self) -> None:
+        """Reads the live brokers into the image and reports the change to `on_change`."""
         await self._notify(await self.take_brokers())
 
     async def take_brokers(self) -> ImageDelta:
-        """As `read_brokers`; the change is the caller's to tell."""
+        """Reads the live brokers into the image; the caller reports the change."""
         live = await bulk_reads.live_brokers(
             self._zookeeper, self._brokers_watch, self._brokers_watch
         )

@@ -4,7 +4,7 @@ An adapter feeds it events, each with the time, and carries out the `Effects` th
 
     requests   join sync heartbeat leave commit delete_group delete_offsets forget_topics
     time       tick, due at `next_deadline_ms`
-    log        write_done / write_failed / write_late, for each `Write` of the effects, in order
+    log        write_done, write_failed or write_timed_out for each `Write` of the effects, in order
     loading    every record of the partition is replayed into `store`; then loaded
     leadership resign: requests that wait are answered NOT_COORDINATOR
 
@@ -150,7 +150,7 @@ class GroupCoordinator:
         done(context, error)
         return context.effects
 
-    def write_late(self, write_id: int, error: ErrorCode, now_ms: int) -> Effects:
+    def write_timed_out(self, write_id: int, error: ErrorCode, now_ms: int) -> Effects:
         """The records of the write are appended, but the high watermark did not pass them in time:
         the request is answered with `error`. The records count once `write_done` is called."""
         context = EventContext(self._state, now_ms)

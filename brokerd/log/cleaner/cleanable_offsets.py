@@ -30,7 +30,7 @@ def dirty_part(log: UnifiedLog, checkpoint: int, stable_offset: int, now_ms: int
     closed = [
         log_to_clean.ClosedSegment(
             each.base_offset, end_of(log, each), each.size_bytes,
-            each.first_timestamp() if with_times else -1,
+            each.first_batch_timestamp() if with_times else -1,
             each.largest_timestamp()[0] if with_times else -1,
         )
         for each in closed_segments(log)

@@ -21,7 +21,7 @@ class ClosedSegment(NamedTuple):
     base_offset: int
     next_offset: int
     size_bytes: int
-    first_timestamp_ms: int = -1
+    first_batch_timestamp_ms: int = -1
     largest_timestamp_ms: int = -1
 
 
@@ -73,8 +73,8 @@ def find(
             break
         dirty_bytes += segment.size_bytes
         end = segment.next_offset
-        if segment.first_timestamp_ms > 0:
-            oldest_ms = min(oldest_ms, segment.first_timestamp_ms)
+        if segment.first_batch_timestamp_ms > 0:
+            oldest_ms = min(oldest_ms, segment.first_batch_timestamp_ms)
     lag_ms = max(config.max_compaction_lag_ms, config.min_compaction_lag_ms)
     late_ms = max(now_ms - oldest_ms - lag_ms, 0) if dirty_bytes and oldest_ms < INT64_MAX else 0
     return LogToClean(start, end, clean_bytes, dirty_bytes, late_ms)

@@ -22,7 +22,7 @@ def index_batches(data: "Segment | RebuiltIndexes", rows: Sequence[Row]) -> None
     position = data.size_bytes
     since = data.bytes_since_index
     if position == 0:
-        data.first_timestamp_ms = rows[0][2]
+        data.first_batch_timestamp_ms = rows[0][2]
     for last_offset, size, timestamp_ms in rows:
         if timestamp_ms > data.largest_timestamp_ms:
             data.largest_timestamp_ms = timestamp_ms
@@ -41,7 +41,7 @@ class RebuiltIndexes:
     """The indexes of a segment while they are built again from its batches, empty at first."""
 
     __slots__ = (
-        "bytes_since_index", "first_timestamp_ms", "index", "index_interval_bytes",
+        "bytes_since_index", "first_batch_timestamp_ms", "index", "index_interval_bytes",
         "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes", "time_index",
     )  # fmt: skip
 
@@ -57,6 +57,6 @@ class RebuiltIndexes:
         self.index_interval_bytes = index_interval_bytes
         self.size_bytes = 0
         self.bytes_since_index = 0
-        self.first_timestamp_ms: int | None = None
+        self.first_batch_timestamp_ms: int | None = None
         self.largest_timestamp_ms = NO_TIMESTAMP
         self.largest_timestamp_offset = base_offset

@@ -47,7 +47,7 @@ class Segment:
 
     __slots__ = (
         "_aborted", "_index", "_memo", "_page", "_time_index", "_timestamps_known", "base_offset",
-        "bytes_since_index", "created_ms", "directory", "file", "first_timestamp_ms",
+        "bytes_since_index", "created_ms", "directory", "file", "first_batch_timestamp_ms",
         "index_interval_bytes", "is_abandoned", "largest_timestamp_ms", "largest_timestamp_offset",
         "size_bytes", "write_back_from",
     )  # fmt: skip
@@ -61,7 +61,7 @@ class Segment:
         self.created_ms = created_ms
         self.index_interval_bytes = INTERVAL_BYTES
         self.bytes_since_index = 0
-        self.first_timestamp_ms: int | None = None
+        self.first_batch_timestamp_ms: int | None = None
         self.largest_timestamp_ms = NO_TIMESTAMP
         self.largest_timestamp_offset = base_offset
         self.file = LogFile(files, self.path(names.LOG), self.forget_lookups)
@@ -190,7 +190,7 @@ class Segment:
             self.forget_page()
             self._memo.clear()
             if position == 0:
-                self.first_timestamp_ms = None
+                self.first_batch_timestamp_ms = None
         return self.read_tail()
 
     def _end_below(self, offset: int) -> tuple[int, int]:
@@ -225,7 +225,10 @@ class Segment:
         if self._time_index is None:
             try:
                 loaded = TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
-                if not (len(loaded) or self._timestamps_known) and self.first_timestamp() >= 0:
+                if (
+                    not (len(loaded) or self._timestamps_known)
+                    and self.first_batch_timestamp() >= 0
+                ):
                     raise CorruptIndexError(f"{self.file.path}: its time index is empty")
                 self._time_index = loaded
             except CorruptIndexError as error:
@@ -265,7 +268,7 @@ class Segment:
         self.bytes_since_index = built.bytes_since_index
         self.largest_timestamp_ms = built.largest_timestamp_ms
         self.largest_timestamp_offset = built.largest_timestamp_offset
-        self.first_timestamp_ms = built.first_timestamp_ms
+        self.first_batch_timestamp_ms = built.first_batch_timestamp_ms
         self._timestamps_known = True
         self.hold_index()
         built.index.replace_file()
@@ -304,14 +307,15 @@ class Segment:
             self.rebuild_indexes(str(error))
             return self.time_index.floor(timestamp_ms)[1]
 
-    def first_timestamp(self) -> int:
-        """Max timestamp of the first batch; -1 while the segment is empty."""
-        if self.first_timestamp_ms is None:
+    def first_batch_timestamp(self) -> int:
+        """Max timestamp of the first batch, Kafka's rollingBasedTimestamp; -1 while the segment is
+        empty."""
+        if self.first_batch_timestamp_ms is None:
             first = next(walk_headers(self.file.fd(), 0, self.size_bytes, HEADER_BYTES), None)
             if first is None:
                 return NO_TIMESTAMP
-            self.first_timestamp_ms = first[1].max_timestamp
-        return self.first_timestamp_ms
+            self.first_batch_timestamp_ms = first[1].max_timestamp
+        return self.first_batch_timestamp_ms
 
     def batches_from(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
         """(position, header) of the batches from there on, up to damage. Raises OSError."""

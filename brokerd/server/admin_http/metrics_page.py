@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from brokerd.replication.partition import TRAFFIC, Partition
-from brokerd.server.admin_http.broker_metrics import BrokerFigures, GroupCounts, open_files
+from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines, GroupCounts, open_files
 from brokerd.server.admin_http.partition_counts import (
     ClusterCounts,
     PartitionCounts,
@@ -66,7 +66,7 @@ _BY_LED_PARTITION: tuple[tuple[str, str, Callable[[Partition], int]], ...] = (
 class PrometheusPage:
     """See the module."""
 
-    figures: BrokerFigures
+    broker_lines: BrokerMetricLines
     groups: GroupService
     replicas: ReplicaManager
 
@@ -74,13 +74,13 @@ class PrometheusPage:
         """All metrics, in pieces."""
         counts, cluster = PartitionCounts(self.replicas), ClusterCounts()
         await in_turns(counts.everything, counts.take)
-        if self.figures.cluster.is_controller:
-            await in_turns(list(self.figures.cluster.image.topics.values()), cluster.take)
+        if self.broker_lines.cluster.is_controller:
+            await in_turns(list(self.broker_lines.cluster.image.topics.values()), cluster.take)
         groups = GroupCounts()
         await in_turns(list(self.groups.runtimes()), groups.take)
         files = await asyncio.to_thread(open_files)
         parts = [
-            self.figures.lines(counts, cluster, groups, files),
+            self.broker_lines.lines(counts, cluster, groups, files),
             self._topics(counts, with_sizes=not by_partition),
         ]
         if by_partition:
@@ -91,7 +91,7 @@ class PrometheusPage:
 
     def _topics(self, counts: PartitionCounts, *, with_sizes: bool) -> Iterator[str]:
         """Kafka counts all topics together under the same names, without a label."""
-        metrics = self.figures.metrics
+        metrics = self.broker_lines.metrics
         total = list(counts.total)
         total[TRAFFIC.index("failed_produces")] = metrics.failed_produces
         total[TRAFFIC.index("failed_fetches")] = metrics.failed_fetches

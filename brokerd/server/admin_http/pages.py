@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import compression_sample, inspection
 from brokerd.protocol.compression import codec_name
-from brokerd.server.admin_http.broker_metrics import disk_spaces, resident_bytes
+from brokerd.server.admin_http.broker_metric_lines import disk_spaces, resident_bytes
 from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
 from brokerd.server.admin_http.prometheus_text import CONTENT_TYPE
 
@@ -110,7 +110,7 @@ class AdminPages:
                 "bytes_in": sum(each.bytes_in for each in led),
                 "bytes_out": sum(each.bytes_out for each in led),
                 "messages_in": sum(each.messages_in for each in led),
-                "requests": self.prometheus.figures.metrics.requests,
+                "requests": self.prometheus.broker_lines.metrics.requests,
                 "connections": len(self.socket_server.connections),
                 "rss_bytes": resident_bytes(),
                 "cpu_seconds": round(time.process_time(), 3),
@@ -158,7 +158,7 @@ class AdminPages:
                         "base_offset": each.base_offset,
                         "next_offset": each.next_offset,
                         "size_bytes": each.size_bytes,
-                        "first_timestamp_ms": each.first_timestamp_ms,
+                        "first_timestamp_ms": each.first_batch_timestamp_ms,
                         "largest_timestamp_ms": each.largest_timestamp_ms,
                         "index_entries": each.index_entries,
                         "time_index_entries": each.time_index_entries,

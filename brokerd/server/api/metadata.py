@@ -13,8 +13,8 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
 from brokerd.protocol.metadata import encode_metadata, encode_topic
 from brokerd.server.api.metadata_cache import View
-from brokerd.server.requests.codec import as_kafka_error
 from brokerd.server.requests.context import Fields, Reply, RequestContext
+from brokerd.server.requests.request_codec import as_kafka_error
 from brokerd.turns import AT_ONCE_MAX, in_turns
 
 if TYPE_CHECKING:

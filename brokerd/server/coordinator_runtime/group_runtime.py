@@ -139,8 +139,8 @@ class GroupRuntime:
     def write_failed(self, write_id: int, error: ErrorCode) -> None:
         self._carry_out(self._coordinator.write_failed(write_id, error, self._clock.now_ms()))
 
-    def write_late(self, write_id: int, error: ErrorCode) -> None:
-        self._carry_out(self._coordinator.write_late(write_id, error, self._clock.now_ms()))
+    def write_timed_out(self, write_id: int, error: ErrorCode) -> None:
+        self._carry_out(self._coordinator.write_timed_out(write_id, error, self._clock.now_ms()))
 
     # Effects
 

@@ -4,8 +4,8 @@ All writes of one iteration of the event loop are appended together, in few batc
 
 - done when the high watermark has passed its last record (`ack_queues`);
 - failed if it could not be appended; if only it cannot be encoded, the others are appended;
-- late if the high watermark has not passed it after `offsets.commit.timeout.ms`: its request is
-  answered with an error; it is done when the high watermark passes it.
+- timed out if the high watermark has not passed it after `offsets.commit.timeout.ms`: its request
+  is answered with an error; it is done when the high watermark passes it.
 """
 
 import logging
@@ -37,7 +37,7 @@ class WriteEvents(Protocol):
 
     def write_failed(self, write_id: int, error: ErrorCode) -> None: ...
 
-    def write_late(self, write_id: int, error: ErrorCode) -> None: ...
+    def write_timed_out(self, write_id: int, error: ErrorCode) -> None: ...
 
 
 class _Encoded(NamedTuple):
@@ -66,7 +66,8 @@ _MEMBER_ERRORS: dict[ErrorCode, ErrorCode] = {
     ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.INVALID_COMMIT_OFFSET_SIZE,
     ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.INVALID_COMMIT_OFFSET_SIZE,
 }
-"""What a member is answered for an append's error: errors that a consumer knows."""
+"""What a member is answered for an append's error, as storeGroup and storeOffsets of Kafka's
+GroupMetadataManager do it: errors that a consumer knows."""
 
 
 class GroupWrites:
@@ -140,12 +141,12 @@ class GroupWrites:
         return encoded
 
     def _appended_at(self, place: _BatchPosition, results: list[AppendResult]) -> None:
-        own = results[place.first_batch : place.last_batch + 1]
-        errors = [result.error for result in own if result.error]
+        results_of_write = results[place.first_batch : place.last_batch + 1]
+        errors = [result.error for result in results_of_write if result.error]
         if errors:
             self._events.write_failed(place.write_id, _MEMBER_ERRORS.get(errors[0], errors[0]))
             return
-        last_offset = own[-1].base_offset + place.last_record
+        last_offset = results_of_write[-1].base_offset + place.last_record
         if last_offset < self._partition.high_watermark:
             self._events.write_done(place.write_id)
             return
@@ -158,7 +159,7 @@ class GroupWrites:
         if self._is_closed:
             return None
         if error is ErrorCode.REQUEST_TIMED_OUT:
-            self._events.write_late(write_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            self._events.write_timed_out(write_id, ErrorCode.COORDINATOR_NOT_AVAILABLE)
             return WAITS
         if error:
             self._events.write_failed(write_id, _MEMBER_ERRORS.get(error, error))

@@ -121,7 +121,7 @@ class Connection(Sender):
             return
         if self._kept:
             self._planned = True
-            self._router.tick.kept += 1
+            self._router.tick.connections_for_next_tick += 1
             self._loop.call_soon(self._serve_kept)
         else:
             self._reading = True
@@ -132,7 +132,7 @@ class Connection(Sender):
 
     def _serve_kept(self) -> None:
         self._planned = False
-        self._router.tick.kept -= 1
+        self._router.tick.connections_for_next_tick -= 1
         if not (self._writing or self._mutes or self.closed):
             if self._kept and self.output.held_bytes <= HELD_BYTES_MAX:
                 self._on_readable()
@@ -189,7 +189,7 @@ class Connection(Sender):
         finally:
             self._receiving = False
         if router.holds_receives:
-            router.tick.wait(self, start_s)
+            router.tick.defer_until_append(self, start_s)
         else:
             if self.output.unsent:
                 if self.output.held_bytes < REPLIES_TOGETHER_BYTES_MAX:

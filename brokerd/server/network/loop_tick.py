@@ -28,7 +28,10 @@ class LoopTick:
     """The connections that were served in this tick and wait for its end. `append` appends and
     answers the Produces that wait."""
 
-    __slots__ = ("_answered", "_append", "_connections", "_loop", "_since", "_times", "kept")
+    __slots__ = (
+        "_answered", "_append", "_connections", "_loop", "_since", "_times",
+        "connections_for_next_tick",
+    )  # fmt: skip
 
     def __init__(self, loop: LoopTimes, times: RequestTimes, append: Callable[[], None]) -> None:
         self._loop = loop
@@ -37,7 +40,7 @@ class LoopTick:
         self._connections: list[Connection] = []
         self._answered = 0  # the first so many only wait for their replies to be sent
         self._since: tuple[Connection, float] | None = None
-        self.kept = 0  # how many connections have requests that are served in the next tick
+        self.connections_for_next_tick = 0  # how many have requests left for it
 
     def begin(self) -> None:
         """A connection that is ready in this tick is served now."""
@@ -51,9 +54,9 @@ class LoopTick:
     @property
     def connections_to_serve(self) -> int:
         """How many connections have something to be served, the current one included."""
-        return max(self._loop.waking, 0) + self.kept + 1
+        return max(self._loop.waking, 0) + self.connections_for_next_tick + 1
 
-    def wait(self, connection: Connection, start_s: float) -> None:
+    def defer_until_append(self, connection: Connection, start_s: float) -> None:
         """A receive that began at `start_s` brought Produces that wait for the end of the tick."""
         if self._since is None:
             self._since = connection, start_s
@@ -72,7 +75,7 @@ class LoopTick:
         of the tick."""
         if self.has_others:
             self._add(connection)
-            # A connection with Produces that wait comes through `wait`, never here.
+            # A connection with Produces that wait comes through `defer_until_append`, never here.
             self._answered = len(self._connections)
             return
         if self._connections:

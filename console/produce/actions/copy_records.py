@@ -26,10 +26,9 @@ from console.actions.action_type import ITEMS, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
 from console.produce import write_outcome
-from console.produce.actions.write_records import POLICY, read_target, target_differences
+from console.produce.actions.write_records import CLEANUP_POLICY, read_target, target_differences
 from console.produce.models import CopyState
-from console.records import masking_rules
-from console.records import services as records
+from console.records import masking_rules, read_records
 from console.topics.actions import shared
 from console.ui import numbers
 from monitoring.clusters.kafka_client_settings import ClientSettings
@@ -71,7 +70,7 @@ class CopyRecords(ItemsAction):
         }
 
     def compared(self, facts: Facts) -> Facts:
-        names = ("topic_id", "partitions", POLICY, SOURCE_ID, SOURCE_CLUSTER)
+        names = ("topic_id", "partitions", CLEANUP_POLICY, SOURCE_ID, SOURCE_CLUSTER)
         return {key: facts.get(key) for key in names}
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
@@ -164,7 +163,7 @@ def check_source(params: Params) -> Cluster:
         raise not_readable
     principal = Principal(user, "")
     try:
-        records.require_readable(principal, cluster, topic)
+        read_records.require_readable(principal, cluster, topic)
     except (PermissionDenied, NotFound) as error:
         raise not_readable from error
     if masking_rules.is_masked(principal, cluster, topic):

@@ -2,7 +2,7 @@
 
 Parameters: `name`, `contents` (the id of WaitingRecords), `compression`, `sha256`, `hashed`
 ("value" or "file"), `schemas` ("key" or "value" → title), and those of `stored_records.summary`.
-An item is a record, or a few records of many.
+An item is one record, or a range of them if there are over 1,000.
 """
 
 from collections.abc import Iterator
@@ -21,8 +21,8 @@ from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 
 _AUDITED = ("count", "size_bytes", "sha256", "compression")
-POLICY, BYTES_MAX = "policy", "bytes_max"
-_CONFIGS = {"cleanup.policy": POLICY, "max.message.bytes": BYTES_MAX}
+CLEANUP_POLICY, BYTES_MAX = "policy", "bytes_max"
+_CONFIGS = {"cleanup.policy": CLEANUP_POLICY, "max.message.bytes": BYTES_MAX}
 
 
 class WriteRecords(ItemsAction):
@@ -44,8 +44,8 @@ class WriteRecords(ItemsAction):
         return {**read_target(gateway, params["name"]), ITEMS: dict.fromkeys(self.items(params))}
 
     def compared(self, facts: Facts) -> Facts:
-        """Also the number of partitions: with more, keys go to other partitions."""
-        return {key: facts.get(key) for key in ("topic_id", "partitions", POLICY)}
+        """The topic's id, policy and number of partitions: with more, keys change partitions."""
+        return {key: facts.get(key) for key in ("topic_id", "partitions", CLEANUP_POLICY)}
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
         return target_differences(then, now)
@@ -77,6 +77,7 @@ class WriteRecords(ItemsAction):
         waiting = write_outcome.waiting_records(params)
         records = write_outcome.decrypted_records(waiting)
         count = len(records)
+        # With several copies of the records, the numbers go on through the copies.
         writer = Writer(gateway, params, waiting, lambda number: records[number % count])
         yield from writer.write(set(keys))
         waiting.delete_contents()
@@ -106,8 +107,8 @@ def read_target(gateway: Gateway, topic: str) -> dict[str, Any]:
 
 def target_differences(then: Facts, now: Facts) -> list[str]:
     """What changed since the review in the facts of `read_target`."""
-    if now[POLICY] != then[POLICY]:
-        return [_("Its cleanup.policy is “%(policy)s” now.") % {"policy": now[POLICY]}]
+    if now[CLEANUP_POLICY] != then[CLEANUP_POLICY]:
+        return [_("Its cleanup.policy is “%(policy)s” now.") % {"policy": now[CLEANUP_POLICY]}]
     return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
 
 
@@ -117,7 +118,7 @@ def check_records(facts: Facts, params: Params) -> None:
     if beyond:
         text = _("There is no partition %(name)s. The topic has %(n)d.")
         raise PlanRefused(text % {"name": beyond[0], "n": facts["partitions"]})
-    if "compact" in (facts[POLICY] or "") and params["without_key"]:
+    if "compact" in (facts[CLEANUP_POLICY] or "") and params["without_key"]:
         raise PlanRefused(
             _("The topic is compacted: every record needs a key, and %(n)s have none.")
             % {"n": numbers.count(params["without_key"])}

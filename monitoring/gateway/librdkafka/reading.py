@@ -57,7 +57,9 @@ def read(request: ReadRequest) -> RecordPage:
         elif offset is not None:
             page = reader.read_forward(led[0], readable[led[0]], offset, request.limit)
         elif len(numbers) == 1:
-            page = reader.read_backward(led[0], readable[led[0]], request.before, request.limit)
+            page = reader.read_backward(
+                led[0], readable[led[0]], request.before_offset, request.limit
+            )
         else:
             page = reader.newest(readable, request.limit)
     missing = sorted([*unread, *page.unread], key=lambda each: each.partition)
@@ -132,10 +134,10 @@ class _Reader:
         return RecordPage(tuple(rows), unread, partition, older, newer)
 
     def read_backward(
-        self, partition: int, span: range, before: int | None, limit: int
+        self, partition: int, span: range, before_offset: int | None, limit: int
     ) -> RecordPage:
-        """The newest records below `before`."""
-        end = span.stop if before is None else min(before, span.stop)
+        """The newest records below `before_offset`."""
+        end = span.stop if before_offset is None else min(before_offset, span.stop)
         scan = PartitionScan(partition, span.start, end, limit)
         # One more than `limit`, to see if there are older ones.
         newest = NewestRecords([scan], limit + 1, by_offset)
@@ -148,7 +150,7 @@ class _Reader:
             older = scan.end
         newer = rows[0].offset + 1 if rows else end
         unread = () if len(rows) == limit else self._unread_partitions(newest)
-        is_last = before is None or newer >= span.stop
+        is_last = before_offset is None or newer >= span.stop
         return RecordPage(tuple(rows), unread, partition, older, None if is_last else newer)
 
     def newest(self, spans: Mapping[int, range], limit: int) -> RecordPage:

@@ -1,6 +1,6 @@
-"""`manage.py write_past_history`: history of the past for trying charts and reports.
+"""`manage.py write_past_history`: written history, for trying charts and reports.
 
-It needs Spark, so the stack runs. The range is marked (monitoring/synthetic_history/marker.py).
+It needs Spark, so the stack runs. The range is marked (monitoring/written_history/marker.py).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from monitoring.clusters.models import Cluster
 from monitoring.history.levels import DAY_MS, bucket_start
 from monitoring.history.root_folder import Root, current
 from monitoring.redis_client import StoreDown
-from monitoring.synthetic_history import marker, pattern, synthetic_hour, writing
-from monitoring.synthetic_history.marker import WrittenRange
-from monitoring.synthetic_history.pattern import Hour, NotSteady
-from monitoring.synthetic_history.writing import CannotWrite
 from monitoring.ticks import tick_stream
+from monitoring.written_history import marker, pattern, synthetic_hour, writing
+from monitoring.written_history.marker import WrittenRange
+from monitoring.written_history.pattern import Hour, NotSteady
+from monitoring.written_history.writing import CannotWrite
 
 DAYS_MAX = 3660
 
@@ -66,8 +66,8 @@ class Command(BaseCommand):
         at_ms = now_ms()
         if marker.load(root, slug) is not None:
             raise CannotWrite("it has written history already: remove that first, with --remove")
-        found = writing.range_before(root, slug, days, at_ms)
-        day_ms = bucket_start(found.to_ms - 1, DAY_MS)
+        from_ms, to_ms = writing.range_before(root, slug, days, at_ms)
+        day_ms = bucket_start(to_ms - 1, DAY_MS)
         hours = [] if is_synthetic else writing.recorded_hours(root, slug, at_ms)
         if hours:
             self.stdout.write(f"The pattern is {len(hours)} recorded hours.")
@@ -78,7 +78,7 @@ class Command(BaseCommand):
             is_synthetic = True
         day = pattern.day_of_hours(hours, day_ms)
         kind = "synthetic" if is_synthetic else "recorded"
-        written = WrittenRange(found.from_ms, found.to_ms, kind)
+        written = WrittenRange(from_ms, to_ms, kind)
         try:
             with open_session(from_settings()) as spark:
                 for date in writing.write(spark, root, slug, day, day_ms, written, at_ms):

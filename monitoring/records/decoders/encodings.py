@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from contextlib import suppress
 
-from monitoring.records.decoders import numbers, structured
+from monitoring.records.decoders import msgpack_and_cbor, numbers
 
 AUTO, TEXT, HEX, BASE64 = "auto", "text", "hex", "base64"
 # Encoding → its decoder, which returns a text or raises ValueError.
 DECODERS: dict[str, Callable[[bytes], str]] = {
-    "msgpack": structured.message_pack,
-    "cbor": structured.cbor,
+    "msgpack": msgpack_and_cbor.message_pack,
+    "cbor": msgpack_and_cbor.cbor,
     "int16": numbers.int16,
     "int32": numbers.int32,
     "int64": numbers.int64,

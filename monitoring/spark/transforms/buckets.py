@@ -37,22 +37,27 @@ def buckets_of(ticks: pa.Table, *, is_raw: bool) -> list[Bucket]:
     return [Bucket(*row) for row in zip(*columns, strict=True)]
 
 
-FINE = ("bucket_at_ms", "bucket_samples", "bucket_rated_ms", "samples_after", "rated_ms_after")
+FINE_COLUMNS = (
+    "bucket_at_ms",
+    "bucket_samples",
+    "bucket_rated_ms",
+    "samples_after",
+    "rated_ms_after",
+)
 
 
 def fine_buckets(spark: SparkSession, buckets: Sequence[Bucket], bucket_ms: int) -> DataFrame:
-    """A row for each bucket: at_ms, and in the columns FINE the coarse bucket that contains it, and
-    the samples and milliseconds of the buckets after it in that one."""
+    """A row for each bucket: its start, its coarse bucket, its samples and rated milliseconds, and
+    those of the later buckets in the same coarse bucket (at_ms and FINE_COLUMNS)."""
     rows = []
-    for at_ms, parts in _by_coarse(buckets, bucket_ms).items():
+    for coarse_at_ms, fine_ones in _by_coarse(buckets, bucket_ms).items():
         samples_after = rated_ms_after = 0
-        for part in reversed(parts):
-            rows.append(
-                (part.at_ms, at_ms, part.samples, part.rated_ms, samples_after, rated_ms_after)
-            )
-            samples_after += part.samples
-            rated_ms_after += part.rated_ms
-    return _data_frame(spark, ("at_ms", *FINE), rows)
+        for fine in reversed(fine_ones):
+            after = (samples_after, rated_ms_after)
+            rows.append((fine.at_ms, coarse_at_ms, fine.samples, fine.rated_ms, *after))
+            samples_after += fine.samples
+            rated_ms_after += fine.rated_ms
+    return _data_frame(spark, ("at_ms", *FINE_COLUMNS), rows)
 
 
 def coarse_buckets(
@@ -69,13 +74,13 @@ def coarse_buckets(
     until_ms = keep_repeated_until_ms
     rows = [
         (
-            at_ms,
-            sum(part.samples for part in parts),
-            sum(part.rated_ms for part in parts),
-            next((part.at_ms for part in parts if part.samples), -1),
-            int(until_ms is None or at_ms < until_ms),
+            coarse_at_ms,
+            sum(fine.samples for fine in fine_ones),
+            sum(fine.rated_ms for fine in fine_ones),
+            next((fine.at_ms for fine in fine_ones if fine.samples), -1),
+            int(until_ms is None or coarse_at_ms < until_ms),
         )
-        for at_ms, parts in _by_coarse(buckets, bucket_ms).items()
+        for coarse_at_ms, fine_ones in _by_coarse(buckets, bucket_ms).items()
     ]
     names = ("total_samples", "total_rated_ms", "first_sampled_ms", "keeps_repeated")
     return _data_frame(spark, ("bucket_at_ms", *names), rows)

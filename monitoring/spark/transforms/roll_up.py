@@ -20,7 +20,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from monitoring.history.table_specs import EXISTS, Table
-from monitoring.spark.transforms.buckets import FINE, Bucket, coarse_buckets, fine_buckets
+from monitoring.spark.transforms.buckets import FINE_COLUMNS, Bucket, coarse_buckets, fine_buckets
 
 _RATED_ROWS_MS = "_rated_rows_ms"  # the part of a counter's rated time that has rows
 _SUM_MAX = float(2**62)  # below the limit by more than a double is inexact
@@ -85,7 +85,7 @@ def roll_up(
     spark = rows.sparkSession
     rows = rows.join(fine_buckets(spark, buckets, bucket_ms), "at_ms")
     if is_raw:
-        rows = rows.select(*_of_ticks(table), *FINE)
+        rows = rows.select(*_of_ticks(table), *FINE_COLUMNS)
     totals = coarse_buckets(spark, buckets, bucket_ms, keep_repeated_until_ms)
     found = rows.groupBy("bucket_at_ms", *table.keys).agg(*_aggregates(table))
     found = found.join(totals, "bucket_at_ms")

@@ -18,7 +18,7 @@ class Command(BaseCommand):
         path = Path(settings.AERIE_SECRET_KEY_FILE)
         if secret_files.read(path):
             sys.exit(f"aerie: {path} has a key. To rotate it, run manage.py rotate_key.")
-        secret_files.ensure(path, secret_files.fernet_key)
+        secret_files.ensure(path, secret_files.new_fernet_key)
         self.stdout.write(
             f"Made a key in {path}. Enter again what was encrypted with the old one: tokens, "
             "passwords and private keys of clusters, and webhooks of alert rules."

@@ -26,7 +26,7 @@ class Command(BaseCommand):
         if problem := missing_key_problem():
             sys.exit(f"aerie: {problem}.")
         keys = secret_files.read(path).split()
-        new_key = secret_files.fernet_key()
+        new_key = secret_files.new_fernet_key()
         # The old keys stay until all is encrypted anew: a crash loses nothing.
         secret_files.replace(path, "\n".join([new_key, *keys]))
         try:

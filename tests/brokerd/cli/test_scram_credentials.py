@@ -4,9 +4,12 @@ from types import SimpleNamespace as Some
 
 import pytest
 
+from brokerd.cli.config_entities import Entities
 from brokerd.cli.options import CliError
-from brokerd.cli.scram_credentials import alter_request, credentials_line
+from brokerd.cli.scram_credentials import alter_request, are_credentials, credentials_line
 
+USER, CLIENT = Entities(("users",), ("ada",)), Entities(("clients",), ("",))
+EVERY = Entities(("users",), ("",))
 SALT = bytes.fromhex("5b6d99689d12358eeca04b141236fa81")
 
 
@@ -57,3 +60,18 @@ def test_a_line_names_the_user_and_his_mechanisms() -> None:
         "SCRAM credential configs for user-principal 'ada' are SCRAM-SHA-256=iterations=8192,"
         " SCRAM-SHA-512=iterations=4096"
     )
+
+
+@pytest.mark.parametrize(
+    ("entities", "names", "said"),
+    [
+        (CLIENT, ["SCRAM-SHA-256"], "SCRAM credentials are those of one user"),
+        (EVERY, ["SCRAM-SHA-256"], "SCRAM credentials are those of one user"),
+        (USER, ["SCRAM-SHA-256", "request_percentage"], "Cannot alter both quota and SCRAM"),
+    ],
+)
+def test_credentials_stand_alone(entities: Entities, names: list[str], said: str) -> None:
+    with pytest.raises(CliError, match=said):
+        are_credentials(entities, names)
+    assert are_credentials(USER, names[:1])
+    assert not are_credentials(entities, ["request_percentage"])

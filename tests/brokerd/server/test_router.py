@@ -181,14 +181,16 @@ async def test_the_more_clients_have_sent_the_less_of_each_is_served_in_a_turn(
     parts = served_together(bench, monkeypatch)
     monkeypatch.setattr(router_module, "SERVED_S", 3600)
     monkeypatch.setattr(router_module, "SERVED_MIN_S", 3600)
-    bench.router.tick.kept = kept  # clients that have more than was served in the last turn
+    bench.router.tick.connections_for_next_tick = (
+        kept  # clients that have more than was served in the last turn
+    )
     reader, writer = await bench.connect()
     writer.write(HEARTBEAT * count)
     for _ in range(count):
         assert await answer(reader)
     assert sum(parts) == count
     assert max(parts) == served
-    assert bench.router.tick.kept == kept
+    assert bench.router.tick.connections_for_next_tick == kept
 
 
 def served_together(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -213,7 +215,9 @@ async def test_requests_that_take_long_leave_the_others_their_turn(
 ) -> None:
     parts = served_together(bench, monkeypatch)
     bench.takes_s = 0.003
-    bench.router.tick.kept = kept  # clients that have more than was served in the last turn
+    bench.router.tick.connections_for_next_tick = (
+        kept  # clients that have more than was served in the last turn
+    )
     reader, writer = await bench.connect()
     writer.write(request_ * 20)
     for _ in range(20):

@@ -78,7 +78,7 @@ def test_a_password_that_is_not_used_any_more_is_deleted(browser):
 def test_a_client_certificate_is_stored_with_its_key(browser):
     assert add(browser, MUTUAL).status_code == 302
     tls = Cluster.objects.get(slug="other").kafka_client_settings().tls
-    assert (tls.certificate_pem, tls.key_password) == (CLIENT.chain.strip(), "k3y")
+    assert (tls.client_certificate_pem, tls.key_password) == (CLIENT.chain.strip(), "k3y")
     assert edit(browser, MUTUAL | {"new_private_key": "", "name": "Renamed"}).status_code == 302
     assert Cluster.objects.get(slug="other").kafka_client_settings().tls == tls
 

@@ -14,7 +14,7 @@ from monitoring.history.root_folder import current
 from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps
-from monitoring.synthetic_history import marker
+from monitoring.written_history import marker
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 URL = "/c/local/pipeline"

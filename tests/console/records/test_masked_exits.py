@@ -14,7 +14,7 @@ import pytest
 
 from console.records.models import MaskingRule
 from monitoring.models import Cluster
-from monitoring.records.masking import MASK, MASK_BYTES
+from monitoring.records.mask_record import MASK, MASK_BYTES
 from tests.console.conftest import a_user, content_of
 from tests.support.live_cluster import LiveCluster
 

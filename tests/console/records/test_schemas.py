@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from console.records import start_search
 from console.records.models import MaskingRule
-from console.records.services import RecordQuery, read, read_whole
+from console.records.read_records import RecordQuery, read, read_whole
 from console.records.shown_record import MASKED
 from console.records.start_search import SearchQuery
 from monitoring.models import Cluster

@@ -7,10 +7,10 @@ import pytest
 from django.urls import reverse
 
 from console.audit.models import AuditEntry
-from console.records import services
+from console.records import read_records
 from console.records.decode import decode
 from console.records.models import MaskingRule
-from console.records.services import ReadResult
+from console.records.read_records import ReadResult
 from console.records.shown_record import MASKED, ShownRecord
 from monitoring.clusters import kafka_cluster_id
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
@@ -33,15 +33,15 @@ def asked(monkeypatch):
         value = decode(b'{"text": "<script>alert(1)</script>"}')
         headers = (("h", decode(None)),)
         record = ShownRecord(1, 41, 1_760_000_000_000, decode(b"k"), value, headers)
-        return ReadResult([record], partition=1, older=16, newer=42)
+        return ReadResult([record], partition=1, older_before=16, newer_offset=42)
 
-    monkeypatch.setattr(services, "read", read)
+    monkeypatch.setattr(read_records, "read", read)
     return queries
 
 
 def test_the_newest_records_are_read_by_default(sampled, client_of, viewer, asked):
     page = client_of(viewer).get(BROWSE).content.decode()
-    assert asked == [services.RecordQuery("orders", None, None, 25)]
+    assert asked == [read_records.RecordQuery("orders", None, None, 25)]
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert" in page
 
@@ -56,7 +56,7 @@ def test_the_door_is_distinguished_from_where_records_are_read(
         raise NotFound("nothing")
 
     for name in ("read", "read_whole"):
-        monkeypatch.setattr(services, name, read)
+        monkeypatch.setattr(read_records, name, read)
     for url in (BROWSE, f"{BROWSE}/1/41/value"):
         client_of(admin).get(url, REMOTE_ADDR="10.0.0.9")
     assert told == ["10.0.0.9", "10.0.0.9"]
@@ -64,11 +64,11 @@ def test_the_door_is_distinguished_from_where_records_are_read(
 
 def test_a_partition_and_an_offset_lead_to_older_and_newer_ones(sampled, client_of, viewer, asked):
     page = client_of(viewer).get(f"{BROWSE}?partition=1&offset=41&limit=25").content.decode()
-    assert asked == [services.RecordQuery("orders", 1, 41, 25)]
+    assert asked == [read_records.RecordQuery("orders", 1, 41, 25)]
     assert "?partition=1&amp;before=16&amp;limit=25" in page
     assert "?partition=1&amp;offset=42&amp;limit=25" in page
     client_of(viewer).get(f"{BROWSE}?partition=1&before=16&limit=25")
-    assert asked[1] == services.RecordQuery("orders", 1, None, 25, before=16)
+    assert asked[1] == read_records.RecordQuery("orders", 1, None, 25, before_offset=16)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_by_key_or_time_it_goes_on_to_the_search(
 def test_without_records_within_the_limits_the_page_links_to_older_ones(
     sampled, client_of, viewer, monkeypatch
 ):
-    shown = ReadResult([], (UnreadPartition(1, TOO_MUCH),), partition=1, older=7)
-    monkeypatch.setattr(services, "read", lambda *_: shown)
+    shown = ReadResult([], (UnreadPartition(1, TOO_MUCH),), partition=1, older_before=7)
+    monkeypatch.setattr(read_records, "read", lambda *_: shown)
     answer = client_of(viewer).get(f"{BROWSE}?partition=1&before=9000")
     assert answer.status_code == 200
     page = answer.content.decode()
@@ -109,7 +109,7 @@ def test_without_records_within_the_limits_the_page_links_to_older_ones(
 def test_before_the_first_record_the_page_says_that_this_is_the_start(
     sampled, client_of, viewer, monkeypatch
 ):
-    monkeypatch.setattr(services, "read", lambda *_: ReadResult([], (), 1))
+    monkeypatch.setattr(read_records, "read", lambda *_: ReadResult([], (), 1))
     page = client_of(viewer).get(f"{BROWSE}?partition=1&before=4").content.decode()
     assert "This is the start of the partition" in page
 
@@ -124,7 +124,7 @@ def test_each_record_can_be_downloaded(sampled, client_of, viewer, asked):
 def one(monkeypatch):
     """The record that every download finds, changed by tests."""
     found = [RecordRow(1, 41, 1_760_000_000_000, b"\xff", b'{"a": "\xc3\xb6"}', (("h", None),))]
-    monkeypatch.setattr(services, "read_whole", lambda *_: found[0])
+    monkeypatch.setattr(read_records, "read_whole", lambda *_: found[0])
     return found
 
 
@@ -171,7 +171,7 @@ def test_a_download_that_cannot_be_read_says_why(
     def failing(*_):
         raise error
 
-    monkeypatch.setattr(services, "read_whole", failing)
+    monkeypatch.setattr(read_records, "read_whole", failing)
     answer = client_of(viewer).get(f"{BROWSE}/1/41/value")
     assert answer.status_code == status
     assert error.message[1:] in answer.content.decode()
@@ -209,7 +209,7 @@ def test_an_offset_outside_of_the_partition_is_reported_at_its_field(
     def outside(*_):
         raise OffsetOutOfRange("partition 1 of orders holds offsets 40 to 99")
 
-    monkeypatch.setattr(services, "read", outside)
+    monkeypatch.setattr(read_records, "read", outside)
     answer = client_of(viewer).get(f"{BROWSE}?partition=1&offset=5")
     assert answer.status_code == 422
     assert "Partition 1 of orders holds offsets 40 to 99." in answer.content.decode()
@@ -232,14 +232,14 @@ def test_partitions_that_could_not_be_read_are_named_above_the_records(
     )
     record = ShownRecord(0, 1, 1_760_000_000_000, decode(b"k"), decode(b"here"), ())
     shown = ReadResult([record], (UnreadPartition(1, NO_LEADER),))
-    monkeypatch.setattr(services, "read", lambda *_: shown)
+    monkeypatch.setattr(read_records, "read", lambda *_: shown)
     answer = client_of(viewer).get(BROWSE)
     assert answer.status_code == 200
     page = answer.content.decode()
     assert "Partition 1 has no leader. Broker 2 is down" in page
     assert "Start the broker" in page
     assert "here" in page
-    monkeypatch.setattr(services, "read", lambda *_: ReadResult([], shown.unread))
+    monkeypatch.setattr(read_records, "read", lambda *_: ReadResult([], shown.unread))
     answer = client_of(viewer).get(f"{BROWSE}?partition=1")
     assert answer.status_code == 503
     page = answer.content.decode()
@@ -258,7 +258,7 @@ def test_a_record_shows_the_kind_of_each_part(sampled, client_of, viewer, monkey
         0, 1, None, decode(b'{"id":1}'), decode(b"\x00\xff"), (("trace", decode(b"")),)
     )
     plain = ShownRecord(0, 0, None, decode(None), decode(None), ())
-    monkeypatch.setattr(services, "read", lambda *_: ReadResult([record, plain]))
+    monkeypatch.setattr(read_records, "read", lambda *_: ReadResult([record, plain]))
     page = client_of(viewer).get(BROWSE).content.decode()
     assert "{\n  &quot;id&quot;: 1\n}" in page, "a key that is JSON is laid out, too"
     for told in ("binary, in hex", "Headers", "trace", "empty (0 bytes)", "none", "tombstone"):
@@ -267,7 +267,7 @@ def test_a_record_shows_the_kind_of_each_part(sampled, client_of, viewer, monkey
 
 def test_masked_parts_are_marked(sampled, client_of, viewer, monkeypatch):
     record = ShownRecord(0, 1, None, MASKED, decode(b"x"), ())
-    monkeypatch.setattr(services, "read", lambda *_: ReadResult([record]))
+    monkeypatch.setattr(read_records, "read", lambda *_: ReadResult([record]))
     page = client_of(viewer).get(BROWSE).content.decode()
     assert page.count("masked by a rule") == 1
 
@@ -285,7 +285,7 @@ def test_a_cluster_that_does_not_answer_is_reported(sampled, client_of, viewer, 
     def down(*_):
         raise ClusterUnavailable("no broker answers")
 
-    monkeypatch.setattr(services, "read", down)
+    monkeypatch.setattr(read_records, "read", down)
     answer = client_of(viewer).get(BROWSE)
     assert answer.status_code == 503
     page = answer.content.decode()
@@ -370,7 +370,7 @@ def test_rules_of_other_entries_of_the_cluster_are_listed_with_a_link(sampled, c
 def test_rounded_sizes_are_marked(sampled, client_of, viewer, monkeypatch):
     value = replace(decode(b"x" * 1000), size_bytes=1024, is_size_rounded=True)
     record = ShownRecord(1, 41, None, decode(None), value, ())
-    monkeypatch.setattr(services, "read", lambda *_: ReadResult([record]))
+    monkeypatch.setattr(read_records, "read", lambda *_: ReadResult([record]))
     page = client_of(viewer).get(BROWSE).content.decode()
     assert "about 1\u202fKiB" in page
 

@@ -1,7 +1,7 @@
 """The input of alert rules from a tick."""
 
+from monitoring.alerts.lag_condition import Subject
 from monitoring.alerts.rule_input_of_tick import rule_input_of
-from monitoring.alerts.rule_types import Subject
 from monitoring.scope import Scope
 from tests.monitoring.tick_factory import make_tick
 

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from monitoring.alerts.rule_types import Condition, LagReading, RuleInput, Subject
+from monitoring.alerts.lag_condition import Condition, LagReading, RuleInput, Subject
 from monitoring.alerts.state_machine import (
     NEXT,
     Observation,

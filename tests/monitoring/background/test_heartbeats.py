@@ -8,7 +8,7 @@ from monitoring.background import heartbeats
 from tests.support.waiting import wait_until
 from tests.support.worker import worker
 
-BEAT_MS = int(heartbeats.BEAT_S * 1000)
+BEAT_MS = int(heartbeats.INTERVAL_S * 1000)
 
 
 def age_ms(name):

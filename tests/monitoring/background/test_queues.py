@@ -57,7 +57,7 @@ def test_every_scheduled_task_is_in_a_queue():
 
 def test_only_queues_with_a_process_have_time_limits():
     for queue in QUEUES.values():
-        assert queue.time_limit_s is None or not queue.threads
+        assert queue.time_limit_s is None or queue.pool == "prefork"
 
 
 def test_importing_all_tasks_does_not_import_pandas():

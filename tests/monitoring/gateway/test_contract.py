@@ -297,12 +297,20 @@ def test_records_are_read_from_the_end_and_from_an_offset(gateway, name, produce
     assert gateway.wire.spans(name, 5.0) == {0: range(7), 1: range(0)}
     newest = gateway.record_pages.read(name, 0, None, 3)
     assert [(row.offset, row.value) for row in newest.rows] == [(6, b"6"), (5, b"5"), (4, b"4")]
-    assert (newest.older, newest.newer, newest.unread) == (4, None, ())
-    older = gateway.record_pages.read(name, 0, None, 3, before=4)
-    assert ([row.offset for row in older.rows], older.older, older.newer) == ([3, 2, 1], 1, 4)
+    assert (newest.older_before, newest.newer_offset, newest.unread) == (4, None, ())
+    older = gateway.record_pages.read(name, 0, None, 3, before_offset=4)
+    assert (
+        [row.offset for row in older.rows],
+        older.older_before,
+        older.newer_offset,
+    ) == ([3, 2, 1], 1, 4)
     up = gateway.record_pages.read(name, 0, 2, 3)
-    assert ([row.offset for row in up.rows], up.older, up.newer) == ([2, 3, 4], 2, 5)
-    assert gateway.record_pages.read(name, 0, 5, 3).newer is None
+    assert ([row.offset for row in up.rows], up.older_before, up.newer_offset) == (
+        [2, 3, 4],
+        2,
+        5,
+    )
+    assert gateway.record_pages.read(name, 0, 5, 3).newer_offset is None
     assert [row.offset for row in gateway.record_pages.read(name, None, None, 2).rows] == [6, 5]
 
 

@@ -41,26 +41,28 @@ def test_the_newest_records_of_all_partitions_are_merged_by_time(browse):
 def test_a_read_from_an_offset_returns_records_in_ascending_order(browse):
     page = browse.read("browse.some", 0, 10, 3)
     assert [row.offset for row in page.rows] == [10, 11, 12]
-    assert (page.older, page.newer) == (10, 13)
+    assert (page.older_before, page.newer_offset) == (10, 13)
 
 
 def test_a_read_before_an_offset_returns_the_newest_records_below_it(browse):
-    page = browse.read("browse.some", 0, None, 3, before=10)
+    page = browse.read("browse.some", 0, None, 3, before_offset=10)
     assert [row.offset for row in page.rows] == [9, 8, 7]
-    assert (page.older, page.newer) == (7, 10)
-    assert browse.read("browse.some", 0, None, 3, before=0).rows == ()
-    assert browse.read("browse.some", 0, None, 1, before=2**62).rows[0].offset == 29
+    assert (page.older_before, page.newer_offset) == (7, 10)
+    assert browse.read("browse.some", 0, None, 3, before_offset=0).rows == ()
+    assert browse.read("browse.some", 0, None, 1, before_offset=2**62).rows[0].offset == 29
 
 
 @pytest.mark.parametrize("limit", [1, 4, 30])
 def test_paging_in_both_directions_returns_every_record_once(browse, limit):
     pages = [browse.read("browse.some", 0, None, limit)]
-    while pages[-1].older is not None:
-        pages.append(browse.read("browse.some", 0, None, limit, before=pages[-1].older))
+    while pages[-1].older_before is not None:
+        pages.append(
+            browse.read("browse.some", 0, None, limit, before_offset=pages[-1].older_before)
+        )
     assert [row.offset for page in pages for row in page.rows] == list(range(29, -1, -1))
     pages = [browse.read("browse.some", 0, 0, limit)]
-    while pages[-1].newer is not None:
-        pages.append(browse.read("browse.some", 0, pages[-1].newer, limit))
+    while pages[-1].newer_offset is not None:
+        pages.append(browse.read("browse.some", 0, pages[-1].newer_offset, limit))
     assert [row.offset for page in pages for row in page.rows] == list(range(30))
 
 
@@ -71,11 +73,11 @@ def test_pages_of_a_compacted_topic_are_full_and_paging_back_ends(live_cluster, 
     browse = live_cluster.gateway().record_pages
     page = browse.read(topic, partition, None, 25)
     assert [row.offset for row in page.rows] == left[::-1]
-    assert (page.unread, page.older) == ((), None)
+    assert (page.unread, page.older_before) == ((), None)
     page = browse.read(topic, partition, None, 6)
     offsets = [row.offset for row in page.rows]
-    while page.older is not None:
-        page = browse.read(topic, 0, None, 6, before=page.older)
+    while page.older_before is not None:
+        page = browse.read(topic, 0, None, 6, before_offset=page.older_before)
         offsets += [row.offset for row in page.rows]
     assert offsets == left[::-1]
     assert [row.offset for row in browse.read(topic, 0, 5, 2).rows] == [8004, 8005]
@@ -105,12 +107,15 @@ def test_a_page_that_reaches_the_byte_limit_has_the_newest_records_and_a_next_pa
     pages = [page]
     assert page.rows[0].offset == 11
     assert page.unread == (UnreadPartition(0, TOO_MUCH),)
-    while page.older is not None:
-        page = browse.read(topic, 0, None, 12, max_bytes=350_000, before=page.older)
+    while page.older_before is not None:
+        page = browse.read(topic, 0, None, 12, max_bytes=350_000, before_offset=page.older_before)
         pages.append(page)
     assert [row.offset for page in pages for row in page.rows] == list(range(11, -1, -1))
     forward = browse.read(topic, 0, 0, 12, max_bytes=350_000)
-    assert (forward.unread, forward.newer) == ((UnreadPartition(0, TOO_MUCH),), len(forward.rows))
+    assert (forward.unread, forward.newer_offset) == (
+        (UnreadPartition(0, TOO_MUCH),),
+        len(forward.rows),
+    )
 
 
 def test_the_byte_limit_applies_to_all_partitions_together(live_cluster):
@@ -144,7 +149,7 @@ def test_the_poll_timeout_is_never_negative(monkeypatch):
 
 
 def test_a_read_at_the_end_is_empty_and_beyond_the_end_out_of_range(browse):
-    assert browse.read("browse.some", 0, 30, 5) == RecordPage((), (), 0, older=30)
+    assert browse.read("browse.some", 0, 30, 5) == RecordPage((), (), 0, older_before=30)
     with pytest.raises(OffsetOutOfRange, match="0 to 29"):
         browse.read("browse.some", 0, 31, 5)
     with pytest.raises(OffsetOutOfRange, match="empty"):

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from monitoring.alerts.lag_condition import Subject
 from monitoring.alerts.rule_input_of_tick import rule_input_of
-from monitoring.alerts.rule_types import Subject
 from monitoring.gateway.wire import limits
 from monitoring.sampling.carry_over import carry_over, partition_for
 from monitoring.ticks.tick import Tick

@@ -56,7 +56,7 @@ class Command(BaseCommand):
         for thread in threads:
             while thread.is_alive():
                 _write_heartbeat()
-                thread.join(heartbeats.BEAT_S)
+                thread.join(heartbeats.INTERVAL_S)
 
 
 def _write_heartbeat() -> None:

@@ -46,7 +46,7 @@ def test_a_commit_that_took_too_long_is_refused_but_counts_when_it_is_safe() -> 
     bench = Bench(hold_writes=True)
     ticket = bench.send_commit(AT_10)
     error = ErrorCode.COORDINATOR_NOT_AVAILABLE
-    bench.take(bench.core.write_late(bench.held[0].write_id, error, bench.clock.now_ms()))
+    bench.take(bench.core.write_timed_out(bench.held[0].write_id, error, bench.clock.now_ms()))
     assert list(bench.replies[ticket].errors.values()) == [error]
     assert bench.offset() is None
     bench.release()

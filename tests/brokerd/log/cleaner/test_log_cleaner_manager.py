@@ -192,14 +192,14 @@ def test_a_log_that_cannot_be_read_is_uncleanable_and_those_behind_it_are_cleane
         other.append([keyed([(b"k", b"x" * 90)])], 0, NOW_MS)
     other.roll(NOW_MS)
     other.high_watermark = other.log_end_offset
-    first_timestamp = Segment.first_timestamp
+    first_batch_timestamp = Segment.first_batch_timestamp
 
     def refuse(segment: Segment) -> int:
         if segment.directory == log.log.directory:
             raise OSError(errno.EIO, "Input/output error", segment.directory)
-        return first_timestamp(segment)
+        return first_batch_timestamp(segment)
 
-    monkeypatch.setattr(Segment, "first_timestamp", refuse)
+    monkeypatch.setattr(Segment, "first_batch_timestamp", refuse)
     cleaner.tick(NOW_MS)
     assert [job.directory for job, _ in workers.waiting] == [other.directory]
     assert "Input/output error" in cleaner.uncleanable["t", 0]

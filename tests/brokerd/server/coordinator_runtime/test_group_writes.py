@@ -47,7 +47,7 @@ class Outcomes:
     def write_failed(self, write_id: int, error: ErrorCode) -> None:
         self.outcomes[write_id] = error
 
-    write_late = write_failed
+    write_timed_out = write_failed
 
 
 def commit(write_id: int) -> Write:

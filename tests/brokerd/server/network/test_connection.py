@@ -29,7 +29,8 @@ class Bench:
         self.serve: Callable[[], int] = lambda: 0
         self.router: Any = SimpleNamespace(
             receive_bytes_max=1 << 16, frame_bytes_max=1 << 20, frames=lambda *_: self.serve(),
-            tick=SimpleNamespace(begin=lambda: None, kept=0), holds_receives=False,
+            tick=SimpleNamespace(begin=lambda: None, connections_for_next_tick=0),
+            holds_receives=False,
             metrics=SimpleNamespace(received_bytes=0, requests=0),
             times=SimpleNamespace(receive_ends=lambda *_: None),
         )  # fmt: skip
@@ -135,5 +136,5 @@ async def test_what_was_kept_is_served_once_a_turn_however_many_replies_were_sen
         bench.connection.deliver(slot, [b"x"])
     for turn in range(5):
         assert served == 1 + turn
-        assert bench.router.tick.kept == 1
+        assert bench.router.tick.connections_for_next_tick == 1
         await asyncio.sleep(0)

@@ -59,7 +59,7 @@ def receive(tick: LoopTick, name: str, start_s: float, done: list[str]) -> None:
     """Produces that wait."""
     client: Any = Client(name, done)
     tick.begin()
-    tick.wait(client, start_s)
+    tick.defer_until_append(client, start_s)
 
 
 async def test_a_lone_client_is_answered_at_once() -> None:

@@ -1,6 +1,6 @@
 """What alert rules compare: a rule's condition, the subjects of alerts, and their lags in a tick.
 
-Pure.
+The kinds of rules are in models.py (AlertRule.Kind). Pure.
 """
 
 from collections.abc import Mapping

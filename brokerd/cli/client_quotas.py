@@ -1,12 +1,11 @@
-"""Quotas of users, clients and addresses in `configs`: parts of requests, checks and lines of
-output, as in Kafka's ConfigCommand. Pure."""
+"""Quotas of users, clients and addresses in `configs`: parts of requests and lines of output, as in
+Kafka's ConfigCommand. Pure."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from brokerd.cli.config_entities import QUOTA_TYPES, USERS, Entities
+from brokerd.cli.config_entities import QUOTA_TYPES, Entities
 from brokerd.cli.options import CliError
-from brokerd.cli.scram_credentials import MECHANISMS
 from brokerd.config.values import java_double
 
 EXACT, DEFAULT, ANY = 0, 1, 2
@@ -33,17 +32,7 @@ def entity(entities: Entities) -> list[dict[str, str | None]]:
     ]
 
 
-def are_credentials(entities: Entities, names: Collection[str]) -> bool:
-    """Whether these are SCRAM credentials. CliError for a mixture, or not of one user."""
-    kinds = {name in MECHANISMS for name in names}
-    if len(kinds) > 1:
-        raise CliError("Cannot alter both quota and SCRAM credential configs simultaneously.")
-    if True in kinds and (entities.types != (USERS,) or not entities.name):
-        raise CliError("SCRAM credentials are those of one user: name it by --user alone.")
-    return True in kinds
-
-
-def operations(added: Mapping[str, str], dropped: Iterable[str]) -> list[dict[str, Any]]:
+def quota_alterations(added: Mapping[str, str], dropped: Iterable[str]) -> list[dict[str, Any]]:
     """The changes as AlterClientQuotas takes them. Raises CliError for what is no number."""
     rows = []
     for key, text in added.items():
@@ -58,8 +47,8 @@ def quota_line(entry: Any) -> str:
     """One entity and its quotas, an entry of DescribeClientQuotas."""
     names = {part.entity_type: part.entity_name for part in entry.entity}
     who = ", ".join(
-        f"the default {words}" if names[kind] is None else f"{words} '{names[kind]}'"
-        for kind, words in _SHOWN_TYPES.items()
+        f"the default {type_name}" if names[kind] is None else f"{type_name} '{names[kind]}'"
+        for kind, type_name in _SHOWN_TYPES.items()
         if kind in names
     )
     values = {each.key: each.value for each in entry.values}

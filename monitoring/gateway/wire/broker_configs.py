@@ -1,6 +1,7 @@
 """DescribeConfigs v4 and IncrementalAlterConfigs v1 for brokers and the levels of their loggers.
 
-librdkafka lacks them in part: it has neither documentation nor the defaults of all brokers."""
+librdkafka lacks them in part: it has neither documentation nor the cluster-wide dynamic defaults.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,9 +28,10 @@ _SOURCES = {
 _DEFAULT = 5
 
 
-def describe_request(kind: int, name: str, correlation_id: int) -> bytes:
-    """All settings or loggers of a broker; `name` is its id, or "" for the defaults of all."""
-    resource = {"resource_type": kind, "resource_name": name, "configuration_keys": None}
+def describe_request(resource_type: int, name: str, correlation_id: int) -> bytes:
+    """All settings or loggers of a broker; `name` is its id, or "" for the cluster-wide
+    dynamic defaults."""
+    resource = {"resource_type": resource_type, "resource_name": name, "configuration_keys": None}
     fields = {
         "resources": [resource],
         "include_synonyms": True,
@@ -51,7 +53,7 @@ def decode_describe(answer: bytes) -> tuple[int, str, list[ConfigValue]]:
 
 
 def alter_request(
-    kind: int,
+    resource_type: int,
     name: str,
     configs: Mapping[str, str | None],
     validate_only: bool,
@@ -66,7 +68,7 @@ def alter_request(
         }
         for key, value in configs.items()
     ]
-    resource = {"resource_type": kind, "resource_name": name, "configs": entries}
+    resource = {"resource_type": resource_type, "resource_name": name, "configs": entries}
     fields = {"resources": [resource], "validate_only": validate_only}
     return messages.encode_request(ALTER_KEY, ALTER_VERSION, fields, correlation_id, CLIENT_ID)
 

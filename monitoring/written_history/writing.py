@@ -1,8 +1,8 @@
-"""Writes history of the past from a pattern day, and removes it again.
+"""Writes history of the time before the first recorded hour from a pattern day, and removes it.
 
 Spark rolls the pattern day up once, as the pipeline does; its files are then written for each day
 of the range, as long as the levels keep them. The last day ends where the recorded history begins.
-Only time before the first recorded hour is written.
+Hours that are recorded are never written.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.pipeline.jobs import coarser_ticks
 from monitoring.pipeline.retention import kept_from_ms
 from monitoring.pipeline.workspace import Workspace, opened
-from monitoring.synthetic_history import marker
-from monitoring.synthetic_history.marker import WrittenRange
-from monitoring.synthetic_history.pattern import (
+from monitoring.written_history import marker
+from monitoring.written_history.marker import WrittenRange
+from monitoring.written_history.pattern import (
     Hour,
     Tables,
     cut_day,
@@ -63,12 +63,12 @@ class CannotWrite(Exception):
     """The history cannot be written or removed; the text says why and what to do."""
 
 
-def range_before(root: Root, slug: str, days: int, now_ms: int) -> WrittenRange:
-    """The range of `days` in front of what is recorded, from the start of a day."""
+def range_before(root: Root, slug: str, days: int, now_ms: int) -> tuple[int, int]:
+    """The start and end of the `days` before what is recorded, from the start of a day."""
     to_ms = _first_recorded_ms(root, slug)
     if to_ms is None:
         to_ms = bucket_start(now_ms, HOUR_MS)
-    return WrittenRange(bucket_start(to_ms - days * DAY_MS, DAY_MS), to_ms, "")
+    return bucket_start(to_ms - days * DAY_MS, DAY_MS), to_ms
 
 
 def _first_recorded_ms(root: Root, slug: str) -> int | None:
@@ -149,26 +149,27 @@ def check_rows(count: int) -> None:
 
 
 def write(
-    spark: SparkSession, root: Root, slug: str, day: Tables, day_ms: int, written: WrittenRange,
+    spark: SparkSession, root: Root, slug: str, day: Tables, day_ms: int, planned: WrittenRange,
     now_ms: int,
 ) -> Iterator[str]:  # fmt: skip
     """Write the range from the pattern `day`, which starts at `day_ms`; yields each day's date.
 
-    Raises Spark's errors and OSError; what is there then is removed by `remove`.
+    Raises CannotWrite, OSError and Spark's errors; `remove` deletes what was written until then.
     """
     if marker.load(root, slug) is not None:
         raise CannotWrite("it has written history already: remove that first, with --remove")
     check_rows(_row_count(day))
-    last_day_ms = bucket_start(written.to_ms - 1, DAY_MS)
+    last_day_ms = bucket_start(planned.to_ms - 1, DAY_MS)
     is_recorded = bool(manifest.span_folders(root, slug, RAW))
     with opened(root, slug) as space:
         full_day = _rolled_up(spark, space, day, day_ms, (MINUTE, HOUR, DAY))
-        last = cut_day(day, day_ms + written.to_ms - last_day_ms)
+        last = cut_day(day, day_ms + planned.to_ms - last_day_ms)
         # The pipeline computes the day in which the recorded history begins, when it is over.
-        is_whole = written.to_ms == last_day_ms + DAY_MS
-        last_day = _rolled_up(spark, space, last, day_ms, (MINUTE, HOUR, DAY)[: 2 + is_whole])
-    marker.store(root, slug, written)
-    for at_ms in range(written.from_ms, written.to_ms, DAY_MS):
+        is_whole = planned.to_ms == last_day_ms + DAY_MS
+        last_levels = (MINUTE, HOUR, DAY) if is_whole else (MINUTE, HOUR)
+        last_day = _rolled_up(spark, space, last, day_ms, last_levels)
+    marker.store(root, slug, planned)
+    for at_ms in range(planned.from_ms, planned.to_ms, DAY_MS):
         levels = last_day if at_ms == last_day_ms else full_day
         for level, tables in levels.items():
             if level is DAY or (level is RAW and not is_recorded):
@@ -176,7 +177,7 @@ def write(
             if at_ms + DAY_MS > kept_from_ms(level, now_ms):
                 _write_day(root, slug, level, tables, at_ms - day_ms)
         yield datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
-    _write_days(root, slug, full_day, last_day, day_ms, written, kept_from_ms(DAY, now_ms))
+    _write_days(root, slug, full_day, last_day, day_ms, planned, kept_from_ms(DAY, now_ms))
 
 
 def _rolled_up(
@@ -242,15 +243,15 @@ def _spark_input(space: Workspace, raw: Tables, mark: str) -> dict[str, str]:
     return found
 
 
-def _write_day(root: Root, slug: str, level: Level, tables: Tables, by_ms: int) -> None:
-    """The rows of a day, `by_ms` later than the pattern; raw ticks are in a folder by hour."""
+def _write_day(root: Root, slug: str, level: Level, tables: Tables, shift_ms: int) -> None:
+    """The rows of a day, `shift_ms` later than the pattern; raw ticks are in a folder by hour."""
     length_ms = HOUR_MS if level is RAW else DAY_MS
     first_ms = bucket_start(pc.min(tables[TICKS]["at_ms"]).as_py(), DAY_MS)
     for start_ms in range(first_ms, first_ms + DAY_MS, length_ms):
         inside = (pc.field("at_ms") >= start_ms) & (pc.field("at_ms") < start_ms + length_ms)
-        parts = {name: shifted(rows.filter(inside), by_ms) for name, rows in tables.items()}
+        parts = {name: shifted(rows.filter(inside), shift_ms) for name, rows in tables.items()}
         if len(parts[TICKS]):
-            _append(root, SpanFolder(slug, level, level.span_of(start_ms + by_ms)), parts)
+            _append(root, SpanFolder(slug, level, level.span_of(start_ms + shift_ms)), parts)
 
 
 def _write_days(
@@ -259,13 +260,13 @@ def _write_days(
     full_day: LevelTables,
     last_day: LevelTables,
     day_ms: int,
-    written: WrittenRange,
+    planned: WrittenRange,
     kept_ms: int,
 ) -> None:
     """The day level: a file for each year and table, sorted by key."""
-    last_day_ms = bucket_start(written.to_ms - 1, DAY_MS)
+    last_day_ms = bucket_start(planned.to_ms - 1, DAY_MS)
     by_year: dict[str, dict[str, list[pa.Table]]] = {}
-    for at_ms in range(written.from_ms, written.to_ms, DAY_MS):
+    for at_ms in range(planned.from_ms, planned.to_ms, DAY_MS):
         levels = last_day if at_ms == last_day_ms else full_day
         if DAY not in levels or at_ms + DAY_MS <= kept_ms:
             continue

@@ -10,13 +10,13 @@ from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.records.masking_rules import copy_masking_rules
 from console.records.models import MaskingRule, ShownTo
-from console.records.services import RecordQuery, read, read_whole
+from console.records.read_records import RecordQuery, read, read_whole
 from console.records.shown_record import MASKED
 from monitoring.clusters import kafka_cluster_id
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
 from monitoring.gateway.record_pages import LIMIT_MAX
 from monitoring.models import Cluster
-from monitoring.records.masking import MASK_BYTES
+from monitoring.records.mask_record import MASK_BYTES
 from stack.demo.topics import BROKERD_EVENTS
 from tests.console.conftest import a_user, by
 from tests.support.live_cluster import LiveCluster
@@ -100,9 +100,9 @@ def test_a_whole_record_is_masked_and_not_truncated(
 
 
 def test_records_before_an_offset_are_paged(local, topic, viewer):
-    found = read(by(viewer), local, RecordQuery(topic, 1, limit=1, before=2))
+    found = read(by(viewer), local, RecordQuery(topic, 1, limit=1, before_offset=2))
     assert [record.offset for record in found.records] == [1]
-    assert (found.partition, found.older, found.newer) == (1, 1, 2)
+    assert (found.partition, found.older_before, found.newer_offset) == (1, 1, 2)
 
 
 def test_rules_of_other_topics_and_clusters_mask_nothing(local, topic, viewer):

@@ -4,11 +4,11 @@ import pytest
 
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.table_specs import TABLES, TICKS
-from monitoring.synthetic_history import synthetic_hour
-from monitoring.synthetic_history.pattern import day_of_hours
 from monitoring.ticks.tick import Tick
-from tests.monitoring.synthetic_history.recorded import STEP_MS, hour_ticks
+from monitoring.written_history import synthetic_hour
+from monitoring.written_history.pattern import day_of_hours
 from tests.monitoring.tick_factory import make_tick
+from tests.monitoring.written_history.recorded import STEP_MS, hour_ticks
 
 DAY = 20_000 * DAY_MS
 

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from monitoring.history.levels import HOUR_MS
 from monitoring.history.tick_changes import TickChanges
-from monitoring.synthetic_history.pattern import Hour
 from monitoring.ticks.tick import Tick
+from monitoring.written_history.pattern import Hour
 
 _RATE_MAX = 100  # records per second of a partition
 _SWING = 0.8  # how much the rate differs from its mean

@@ -6,8 +6,8 @@ import pytest
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.table_specs import CLUSTER, EXISTS, TABLES, TICKS
 from monitoring.history.tick_changes import TickChanges
-from monitoring.synthetic_history import pattern
-from tests.monitoring.synthetic_history.recorded import STEP_MS, hour_ticks
+from monitoring.written_history import pattern
+from tests.monitoring.written_history.recorded import STEP_MS, hour_ticks
 
 DAY = 20_000 * DAY_MS
 

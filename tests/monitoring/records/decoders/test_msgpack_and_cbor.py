@@ -6,7 +6,7 @@ import cbor2
 import msgpack
 import pytest
 
-from monitoring.records.decoders.structured import cbor, message_pack
+from monitoring.records.decoders.msgpack_and_cbor import cbor, message_pack
 
 VALUE = {"a": [1, 2.5, b"x", None, True], 3: "y"}
 JSON = '{"a": [1, 2.5, "base64:eA==", null, true], "3": "y"}'

@@ -17,9 +17,9 @@ from monitoring.management.commands import write_past_history
 from monitoring.pipeline import jobs, workspace
 from monitoring.pipeline.due_jobs import roll_ups
 from monitoring.pipeline.tick_counts import read_tick_counts
-from monitoring.synthetic_history import marker, writing
+from monitoring.written_history import marker, writing
 from tests.monitoring.pipeline.made_history import raw_rows
-from tests.monitoring.synthetic_history.recorded import STEP_MS, hour_ticks
+from tests.monitoring.written_history.recorded import STEP_MS, hour_ticks
 
 pytestmark = [pytest.mark.spark, pytest.mark.django_db(transaction=True)]
 

@@ -4,12 +4,11 @@ from types import SimpleNamespace as Some
 
 import pytest
 
+from brokerd.cli.client_quotas import entity, entity_filter, quota_alterations, quota_line
 from brokerd.cli.config_entities import Entities
 from brokerd.cli.options import CliError
-from brokerd.cli.quota_lines import are_credentials, entity, entity_filter, operations, quota_line
 
-USER, CLIENT = Entities(("users",), ("ada",)), Entities(("clients",), ("",))
-EVERY = Entities(("users",), ("",))
+USER = Entities(("users",), ("ada",))
 BOTH = Entities(("users", "clients"), ("ada", ""))
 
 
@@ -49,25 +48,10 @@ def test_a_type_without_a_name_means_all_of_it() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("entities", "names", "said"),
-    [
-        (CLIENT, ["SCRAM-SHA-256"], "SCRAM credentials are those of one user"),
-        (EVERY, ["SCRAM-SHA-256"], "SCRAM credentials are those of one user"),
-        (USER, ["SCRAM-SHA-256", "request_percentage"], "Cannot alter both quota and SCRAM"),
-    ],
-)
-def test_credentials_stand_alone(entities: Entities, names: list[str], said: str) -> None:
-    with pytest.raises(CliError, match=said):
-        are_credentials(entities, names)
-    assert are_credentials(USER, names[:1])
-    assert not are_credentials(entities, ["request_percentage"])
-
-
 def test_quotas_are_numbers() -> None:
-    assert operations({"producer_byte_rate": "12.5"}, ["request_percentage"]) == [
+    assert quota_alterations({"producer_byte_rate": "12.5"}, ["request_percentage"]) == [
         {"key": "producer_byte_rate", "value": 12.5, "remove": False},
         {"key": "request_percentage", "value": 0.0, "remove": True},
     ]
     with pytest.raises(CliError, match="Cannot parse quota configuration value for a: fast"):
-        operations({"a": "fast"}, [])
+        quota_alterations({"a": "fast"}, [])

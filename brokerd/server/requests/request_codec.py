@@ -55,6 +55,6 @@ def error_frame(context: RequestContext, request: Any, error: KafkaError) -> byt
     return reply_frame(context, error_fields(context.api_key, context.api_version, request, error))
 
 
-async def made(is_large: bool, make: Callable[..., bytes], *args: Any) -> bytes:
-    """The frame that `reply_frame` or `error_frame` makes; in a thread if it may take long."""
-    return await in_thread(make, *args) if is_large else make(*args)
+async def encode_frame(is_large: bool, encode: Callable[..., bytes], *args: Any) -> bytes:
+    """The frame that `encode` makes (`reply_frame`, `error_frame`); in a thread if it is large."""
+    return await in_thread(encode, *args) if is_large else encode(*args)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from monitoring.gateway.record_row import RecordRow, SchemaNote
 from monitoring.reasons import Reason
-from monitoring.records.masking import MASK, is_target, mask, rounded_size
+from monitoring.records.mask_record import MASK, is_target, mask, rounded_size
 
 
 def a_record(**parts):

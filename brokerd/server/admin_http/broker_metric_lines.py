@@ -1,4 +1,6 @@
-"""The metrics of a broker as a whole: requests, connections, replicas, disk, cleaner, cluster."""
+"""The lines of /metrics about a broker as a whole: requests, connections, replicas, disk, cleaner,
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ def resident_bytes() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokerFigures:
+class BrokerMetricLines:
     """The parts of the broker from which metrics are read."""
 
     metrics: BrokerMetrics

@@ -1,7 +1,8 @@
-"""Reads records with masking: `read` and `read_whole`.
+"""Reads records with masking: `read` some of them, `read_whole` or `read_one` of them.
 
-All code that shows, exports or searches records must use these functions. They check the rights,
-mask the records, and write an audit entry when a user sees data that a rule masks for others.
+These functions check the rights, mask the records, and write an audit entry when a user sees data
+that a rule masks for others. Code that shows records must use them; a search, and so an export,
+does the same in start_search.py.
 """
 
 from collections.abc import Iterable
@@ -27,19 +28,19 @@ from monitoring.gateway.record_row import RecordRow
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 from monitoring.records.decoders import internal_topics
-from monitoring.records.masking import mask
+from monitoring.records.mask_record import mask
 from monitoring.schema_registry.record_decoder import for_registry
 
 
 @dataclass(frozen=True, slots=True)
 class RecordQuery:
-    """Which records to read: from `offset` on, the newest before `before`, or the newest."""
+    """Which records to read: from `offset` on, the newest before `before_offset`, or the newest."""
 
     topic: str
     partition: int | None = None
     offset: int | None = None
     limit: int = 50
-    before: int | None = None
+    before_offset: int | None = None
     display: DisplayOptions = DEFAULT
 
 
@@ -47,15 +48,15 @@ class RecordQuery:
 class ReadResult:
     """The records, the partitions that could not be read, and the offsets for the next pages.
 
-    `older` and `newer` belong to `partition`: the arguments `before` and `offset` of the next
-    query.
+    `older_before` and `newer_offset` belong to `partition`: the arguments `before_offset` and
+    `offset` of the next query.
     """
 
     records: list[ShownRecord]
     unread: tuple[UnreadPartition, ...] = ()
     partition: int | None = None
-    older: int | None = None
-    newer: int | None = None
+    older_before: int | None = None
+    newer_offset: int | None = None
 
 
 def read(principal: Principal, cluster: Cluster, query: RecordQuery) -> ReadResult:
@@ -66,7 +67,7 @@ def read(principal: Principal, cluster: Cluster, query: RecordQuery) -> ReadResu
     """
     page, targets = _read_page(principal, cluster, query)
     records = [shown_record(query.topic, row, targets, query.display) for row in page.rows]
-    return ReadResult(records, page.unread, page.partition, page.older, page.newer)
+    return ReadResult(records, page.unread, page.partition, page.older_before, page.newer_offset)
 
 
 def read_whole(
@@ -90,10 +91,8 @@ def _read_row(
     for row in page.rows:
         if row.offset == offset:
             return mask(row, targets), targets
-    for unread in page.unread:
-        raise ClusterUnavailable(
-            Reason("partition_unread", topic=topic, partition=unread.partition)
-        )
+    if page.unread:
+        raise ClusterUnavailable(Reason("partition_unread", topic=topic, partition=partition))
     raise NotFound(Reason("record_gone", topic=topic, partition=partition, offset=offset))
 
 
@@ -136,8 +135,9 @@ def _read_page(
         if not cluster.kafka_cluster_id:  # not sampled yet
             kafka_cluster_id.record(cluster, gateway.wire.cluster_id())
         page = gateway.record_pages.read(
-            query.topic, query.partition, query.offset, query.limit, before=query.before
-        )
+            query.topic, query.partition, query.offset, query.limit,
+            before_offset=query.before_offset,
+        )  # fmt: skip
     registry = registry_of(cluster, query.topic)
     if registry is not None:
         decoder = for_registry(registry)
