@@ -25,7 +25,8 @@ from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
 
-_KEYS_MAX = 64
+_KEYS_MAX = 1024  # of the charts of 50 browsers; each takes some 20 KB
+_CHUNKS_MAX = 32
 _TICKS_BEFORE = 4  # a step begins at the tick before; `at_ms` is behind a tick's start
 
 
@@ -36,8 +37,8 @@ class _KeyRows:
     begin_ms: int
     window: Window | None = None
     changes: TickChanges = attribute(default_factory=TickChanges)
-    ticks: list[pa.Table] = attribute(default_factory=list)
-    rows: list[pa.Table] = attribute(default_factory=list)
+    ticks: pa.Table = attribute(default_factory=RAW_TICKS.empty_table)
+    rows: pa.Table | None = None
     last_start_ms: int = -1
 
 
@@ -67,8 +68,9 @@ def rows_since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.T
         _rows_by_key[name] = key_rows
         if len(_rows_by_key) > _KEYS_MAX:
             _rows_by_key.popitem(last=False)
-        ticks = pa.concat_tables([RAW_TICKS.empty_table(), *key_rows.ticks])
-        rows = pa.concat_tables([table.raw_schema.empty_table(), *key_rows.rows])
+        ticks, rows = key_rows.ticks, key_rows.rows
+    if rows is None:
+        rows = table.raw_schema.empty_table()
     return ticks.filter(pc.field("at_ms") >= from_ms), _from_row_at(rows, from_ms)
 
 
@@ -76,17 +78,23 @@ def _continue(key_rows: _KeyRows, window: Window, table: Table, key: RowKey) -> 
     """Add the rows of new ticks; drop those that have left the live window. Raises StoreDown."""
     for tick in window.ticks_since(max(key_rows.begin_ms, key_rows.last_start_ms + 1)):
         tables = key_rows.changes.changed_tables(_for_key(tick, key), table.name)
-        key_rows.ticks.append(tables[TICKS])
+        key_rows.ticks = _appended(key_rows.ticks, tables[TICKS])
         if table.name in tables:
-            key_rows.rows.append(rows_of_key(tables[table.name], key))
+            key_rows.rows = _appended(key_rows.rows, rows_of_key(tables[table.name], key))
         key_rows.last_start_ms = tick.start_ms
     oldest_ms = key_rows.last_start_ms - tick_stream.LIVE_MS
     if oldest_ms > key_rows.begin_ms:
         key_rows.begin_ms = oldest_ms
-        key_rows.ticks = [one for one in key_rows.ticks if one["at_ms"][0].as_py() >= oldest_ms]
-        key_rows.rows = (
-            [_from_row_at(pa.concat_tables(key_rows.rows), oldest_ms)] if key_rows.rows else []
-        )
+        key_rows.ticks = key_rows.ticks.filter(pc.field("at_ms") >= oldest_ms)
+        if key_rows.rows is not None:
+            key_rows.rows = _from_row_at(key_rows.rows, oldest_ms)
+
+
+def _appended(before: pa.Table | None, added: pa.Table) -> pa.Table:
+    if before is None:
+        return added
+    joined = pa.concat_tables([before, added])
+    return joined.combine_chunks() if joined.column(0).num_chunks > _CHUNKS_MAX else joined
 
 
 def _from_row_at(rows: pa.Table, at_ms: int) -> pa.Table:

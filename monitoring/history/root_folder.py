@@ -16,6 +16,9 @@ from django.conf import settings
 from monitoring.history.levels import Level
 from monitoring.history.local_folder import local_folder
 
+FileStamp = tuple[str, int, int]
+"""The path of a file, its size, and when it was written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Root:
@@ -122,7 +125,7 @@ class Root:
         except FileNotFoundError:
             return []
 
-    def stamp(self, path: str) -> tuple[str, int, int]:
+    def stamp(self, path: str) -> FileStamp:
         """A key of the file at `path` on `filesystem`, which changes if it is written again.
 
         Raises FileNotFoundError.

@@ -16,6 +16,9 @@ from monitoring.read_model.tick_columns import TickColumns
 
 Row = TypeVar("Row")
 
+_WORST_FIRST = tuple(reversed(LagState))
+
+
 
 @dataclass(frozen=True, eq=False)
 class GroupRows:
@@ -54,7 +57,7 @@ class GroupRows:
         """The state of each group, and its rates."""
         counts = self.state_counts[codes]
         lag_states = [
-            tuple((lag_state, row[lag_state]) for lag_state in reversed(LagState) if row[lag_state])
+            tuple((lag_state, row[lag_state]) for lag_state in _WORST_FIRST if row[lag_state])
             for row in counts.tolist()
         ]
         rates = {name: sums[codes].tolist() for name, sums in self._group_rates.items()}
