@@ -10,23 +10,18 @@ and gets the newest tick when it opens it again. Pages whose fragment has `shows
 
 import asyncio
 import logging
-from importlib import import_module
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs
 
 from asgiref.sync import sync_to_async
-from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.conf import settings
-from django.contrib.auth import get_user
 from django.utils import translation
 from redis.exceptions import RedisError
 
-from console.accounts.rights import Rights, rights_of
+from console.accounts.rights import Rights
 from console.live import fragment_renderer, pages, registry, snapshot_cache, websocket_language
+from console.live.access_checks import Access, access_checks
 from console.live.sample_status import SampleStatus
-from monitoring.models import Cluster
 
 ON_CONNECT = "connect"
 NOT_ALLOWED = 4403
@@ -135,22 +130,6 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         )
         return snapshot_cache.sample_status(self.slug, rights)
 
-    async def _cluster_and_rights(self) -> tuple[Cluster, Rights] | None:
-        allowed: tuple[Cluster, Rights] | None = await database_sync_to_async(
-            self._query_cluster_and_rights
-        )()
-        return allowed
-
-    def _query_cluster_and_rights(self) -> tuple[Cluster, Rights] | None:
-        """The cluster and the current rights of the session's user; None without access."""
-        session = self.scope.get("session")
-        key = getattr(session, "session_key", None)
-        if not key:
-            return None
-        engine = import_module(settings.SESSION_ENGINE)
-        user = get_user(SimpleNamespace(session=engine.SessionStore(key)))  # type: ignore[arg-type]
-        cluster = Cluster.objects.filter(slug=self.slug).first()
-        rights = rights_of(user, self.slug)
-        if cluster is None or not rights.may("cluster.view"):
-            return None
-        return cluster, rights
+    async def _cluster_and_rights(self) -> Access | None:
+        key = getattr(self.scope.get("session"), "session_key", None)
+        return await access_checks().access(key, self.slug) if key else None

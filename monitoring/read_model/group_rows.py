@@ -19,7 +19,6 @@ Row = TypeVar("Row")
 _WORST_FIRST = tuple(reversed(LagState))
 
 
-
 @dataclass(frozen=True, eq=False)
 class GroupRows:
     """Makes rows on demand; sums and states of all groups are computed on first use."""
