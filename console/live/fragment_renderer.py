@@ -21,7 +21,7 @@ from monitoring import own_health
 from monitoring.models import Cluster
 
 CACHE_SECONDS = 60.0
-# At a tick the fragments of all open pages are due at once. Several threads would take the processor
+# At a tick the fragments of all open pages are due at once. Several threads take the processor
 # from requests: with 50 pages and 20 users the p95 of a page is 30 to 215 ms with one thread, 65 to
 # 280 with two, up to 1,150 with six. A tick reaches all pages within 0.8 s (bench/pages.py).
 _threads = ThreadPoolExecutor(1, "fragments")
