@@ -4,8 +4,9 @@ and error texts."""
 from collections.abc import Callable
 
 from django import forms
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import redirect
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 
 from console.accounts.request_types import UserRequest
@@ -18,7 +19,7 @@ from monitoring.gateway.errors import GatewayError
 REFUSED, UNAVAILABLE = 422, 503
 
 
-def form_data(request: UserRequest) -> QueryDict | None:
+def form_data(request: UserRequest) -> MultiValueDict[str, str] | None:
     """The data of the form: of a POST what was sent, also if that is nothing; of `?again=` what the
     user had typed for that plan; else None."""
     if request.method == "POST":

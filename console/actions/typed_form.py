@@ -11,7 +11,7 @@ import uuid
 from datetime import datetime
 
 from django import forms
-from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
 
 from console.accounts.principal import Principal
 from console.actions import registry, services
@@ -24,7 +24,7 @@ BYTES_MAX = 1 << 20  # larger forms are not stored
 log = logging.getLogger(__name__)
 
 
-def store(plan: Plan, path: str, form: forms.Form, posted: QueryDict) -> None:
+def store(plan: Plan, path: str, form: forms.Form, posted: MultiValueDict[str, str]) -> None:
     """Store what was posted to the form at `path` with its plan."""
     left_out = {"csrfmiddlewaretoken"} | {
         form.add_prefix(name)
@@ -43,7 +43,7 @@ def store(plan: Plan, path: str, form: forms.Form, posted: QueryDict) -> None:
         plan.save(update_fields=["typed"])
 
 
-def find(principal: Principal, path: str, plan_id: str) -> QueryDict | None:
+def find(principal: Principal, path: str, plan_id: str) -> MultiValueDict[str, str] | None:
     """What this user typed for the plan in the form at `path`; None if there is nothing."""
     try:
         plan = Plan.objects.filter(pk=uuid.UUID(plan_id)).first()
@@ -54,7 +54,7 @@ def find(principal: Principal, path: str, plan_id: str) -> QueryDict | None:
     form_path, typed = _stored(plan)
     if form_path != path:
         return None
-    data = QueryDict(mutable=True)
+    data: MultiValueDict[str, str] = MultiValueDict()
     for name, values in typed.items():
         data.setlist(name, values)
     return data

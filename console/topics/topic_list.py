@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
@@ -157,7 +158,7 @@ def context(
     }
 
 
-def selected_names(cluster: Cluster, rights: Rights, sent: QueryDict) -> list[str]:
+def selected_names(cluster: Cluster, rights: Rights, sent: MultiValueDict[str, str]) -> list[str]:
     """The names in the parameter `topic`, and all that match the list's query in `matching`."""
     names = set(sent.getlist("topic"))
     if "matching" in sent:
