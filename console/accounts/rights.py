@@ -21,6 +21,7 @@ from monitoring.scope import ANY, EVERYTHING, NOTHING, Scope, matches
 
 NOBODY, VIEWER, OPERATOR, ADMIN = "", "viewer", "operator", "admin"
 ROLES = (NOBODY, VIEWER, OPERATOR, ADMIN)  # each has the rights of the previous ones
+GRANTED_ROLES = ROLES[1:]
 
 VERBS = {
     "cluster.view": VIEWER,

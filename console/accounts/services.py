@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from console.accounts.models import RoleGrant
-from console.accounts.rights import ADMIN, ROLES, clear_cached_grants
+from console.accounts.rights import ADMIN, GRANTED_ROLES, clear_cached_grants
 
 
 def grant(
@@ -22,19 +22,20 @@ def grant(
     `topics` and `groups` are the patterns of the grant; None = keep the existing ones, else all
     names.
     """
-    if role not in ROLES[1:]:
-        raise ValueError(f"{role!r} is no role: use one of {', '.join(ROLES[1:])}")
+    if role not in GRANTED_ROLES:
+        raise ValueError(f"{role!r} is no role: use one of {', '.join(GRANTED_ROLES)}")
     patterns = {"topics": topics, "groups": groups}
-    changed = {name: list(given) for name, given in patterns.items() if given is not None}
-    given, _ = RoleGrant.objects.update_or_create(
+    changed = {name: list(found) for name, found in patterns.items() if found is not None}
+    grant, _ = RoleGrant.objects.update_or_create(
         user=user, cluster=cluster, defaults={"role": role, **changed}
     )
     clear_cached_grants(user)
-    return given
+    return grant
 
 
 def revoke_all_grants(cluster: str) -> dict[str, str]:
-    """Delete the grants for this cluster; returns user name → role."""
+    """Delete the grants for this cluster; returns user name → role. Those for all clusters stay,
+    also if `cluster` is empty."""
     grants = RoleGrant.objects.filter(cluster=cluster).exclude(cluster="")
     revoked = dict(grants.values_list("user__username", "role"))
     grants.delete()

@@ -25,7 +25,7 @@ Facts = Mapping[str, Any]  # JSON-able
 class PlanRefused(Exception):
     """The change is not possible; the message says why and what to do.
 
-    The message is a Reason where it is stored (console/actions/reasons.py), else a text.
+    The message is a Reason (monitoring/reasons.py) where it is stored, else a text.
     """
 
     retriable = False

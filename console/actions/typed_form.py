@@ -1,8 +1,8 @@
 """What a user typed in the form of a plan, so that the form can be opened with it again.
 
 It is stored with the plan, encrypted, since backups of the database have it too: JSON with the path
-of the form, and its POST data as name → values. Passwords and files are not in it. It is no secret
-that must survive a lost key: then the form opens empty.
+of the form, and its POST data as name → values. Passwords and files are not in it. If the key
+is lost, the form opens empty.
 """
 
 import json

@@ -62,7 +62,7 @@ class AuditFilter(forms.Form):
             entries = entries.filter(action=SIGN_IN)
         else:
             entries = entries.exclude(action=SIGN_IN)
-        self.is_valid()
+        self.is_valid()  # fills cleaned_data
         data = self.cleaned_data
         if first := data.get("first"):
             entries = entries.filter(at__gte=datetime.combine(first, time(), UTC))

@@ -13,6 +13,8 @@ def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
     """The entries that contain only what the principal may see."""
     scope = principal.rights().scope
     grants = Q(action="account.set")  # their patterns may name any topic or group
+    # Entries of no cluster, and of the clusters that a grant names; such a grant takes precedence
+    # over the one for all clusters.
     in_own_clusters = Q(cluster="") if scope == EVERYTHING else Q(cluster="") & ~grants
     other_clusters = ~Q(cluster="")
     for slug in granted_clusters(principal.user):

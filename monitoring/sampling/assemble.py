@@ -56,7 +56,7 @@ def _groups(cluster: str, tick: int, answers: ClusterAnswers, rows: JoinedGroups
     ends = _end_offsets(
         rows.topic_index, rows.partition, rows.topics, answers.metadata, answers.log_end
     )
-    _drop_far_commits(rows, ends)
+    _drop_ends_far_from_commits(rows, ends)
     members = rows.members
     columns = _tick_columns(cluster, tick, answers.at_ms, len(rows.group_index)) | {
         "group": dictionary(rows.group_index, [group.group for group in rows.groups]),
@@ -96,7 +96,7 @@ def _end_offsets(
     return ends
 
 
-def _drop_far_commits(rows: JoinedGroups, ends: Longs) -> None:
+def _drop_ends_far_from_commits(rows: JoinedGroups, ends: Longs) -> None:
     """Clients can commit any offset. If it is too far from the end, the end is unknown."""
     is_known = has_lag(rows.committed >= 0, ends >= 0)
     far = is_known & (np.abs(lag_between(rows.committed, ends)) > LAG_MAX)
@@ -107,6 +107,7 @@ def _drop_far_commits(rows: JoinedGroups, ends: Longs) -> None:
 
 
 def _per_group(group_index: np.ndarray, values: list[str]) -> pa.Array:
+    # Encoded again, since several groups may have the same value.
     return dictionary(group_index, values).cast(pa.string()).dictionary_encode()
 
 

@@ -16,7 +16,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from console.accounts.rights import ROLES
+from console.accounts.rights import GRANTED_ROLES
 from console.accounts.services import grant
 from console.accounts.signals import account_changed
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name")
-        parser.add_argument("--role", choices=ROLES[1:], help="the role of the account")
+        parser.add_argument("--role", choices=GRANTED_ROLES, help="the role of the account")
         parser.add_argument("--cluster", default="", help="only on this cluster (its short name)")
         for kind in _PATTERNS:
             parser.add_argument(
