@@ -192,6 +192,8 @@ def _rows(spark: SparkSession, request: Request, table: Table) -> tuple[DataFram
         rows = _visible(spark, request, table, part)
         if part.is_raw:
             rows = from_raw(rows, table, part.buckets)
+        else:  # files of levels have all columns of the table
+            rows = rows.select(table.level_schema.names)
         inside = rows.where(F.col("at_ms") >= part.from_ms).where(F.col("at_ms") < part.to_ms)
         if found is None and buckets and any(b.at_ms < part.from_ms for b in part.buckets):
             first_ms = buckets[0].at_ms

@@ -40,3 +40,17 @@ def test_a_report_has_the_same_figures_from_each_level(spark, monkeypatch):
             assert len(expected) > 0
             assert rows(by_level[level].tables[name]) == [pytest.approx(row) for row in expected]
         assert figures(by_level[level]) == pytest.approx(figures(by_level[RAW]))
+
+
+@pytest.mark.usefixtures("rolled_root")
+def test_a_report_that_begins_inside_an_hour_has_the_same_figures_from_minutes(spark, monkeypatch):
+    from_ms, to_ms = START_MS + 90 * MINUTE.bucket_ms, START_MS + 180 * MINUTE.bucket_ms
+    found = []
+    for level in (RAW, MINUTE):
+        monkeypatch.setattr(report_input, "level_for", lambda _bucket_ms, level=level: level)
+        parts = report_input.report_parts("local", from_ms, to_ms)
+        found.append(run(spark, Request(from_ms, to_ms, parts), lambda _stage: None))
+    for name in ("topics", "groups"):
+        expected = rows(found[0].tables[name])
+        assert len(expected) > 0
+        assert rows(found[1].tables[name]) == [pytest.approx(row) for row in expected]
