@@ -74,7 +74,7 @@ def measure(directory: Path, results: Path) -> Report:
 _HEADING = Heading(
     "Roll-up of raw samples to minutes",
     f"{KEYS:,} keys, 250 changes of each an hour, an action for each hour, {CORES} cores, warm"
-    " session, Spark with 768 MB of heap and 384 MB outside it. The goal of Spark is 120 s for 100"
+    " session, Spark with 768 MB of heap and 384 MB off-heap. The goal of Spark is 120 s for 100"
     " million rows.",
     "| Load | Spark | beside it | time ÷ its | goal | CPU ÷ its | goal |",
     "-roll-up",

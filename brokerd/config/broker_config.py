@@ -52,7 +52,7 @@ def _setting(parser: v.Parser, default: Any = MISSING) -> Any:
 def _of_topics(name: str, parser: v.Parser | None = None) -> Any:
     """The broker setting that is the default of a topic setting: it has the same default."""
     key = TOPIC_KEYS[name]
-    return _setting(parser or key.value_of, key.value_of(key.default))
+    return _setting(parser or key.value_of, key.default_value)
 
 
 _positive = v.integer(1)

@@ -45,6 +45,11 @@ class TopicKey(NamedTuple):
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
 
+    @property
+    def default_value(self) -> Any:
+        """The default, parsed."""
+        return self.value_of(self.default)
+
     def value_of(self, text: str) -> Any:
         """As `parse`; the error does not name the setting."""
         return self._parser(text)(text.strip())
@@ -137,7 +142,7 @@ TOPIC_KEYS: Final[dict[str, TopicKey]] = {
 
 
 def _default(name: str) -> Any:
-    return TOPIC_KEYS[name].value_of(TOPIC_KEYS[name].default)
+    return TOPIC_KEYS[name].default_value
 
 
 @dataclass(frozen=True, slots=True)

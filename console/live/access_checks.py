@@ -1,8 +1,7 @@
-"""Checks the cluster and the rights of live pages' sessions, several in one job of a thread.
+"""Checks what the sessions of open pages may see; several checks share one call in a thread.
 
-At each tick all open pages check at once, and each job opens and closes a database connection. So
-the checks that wait share a job. None is answered from before: a right that was taken away is gone
-at the next tick.
+At each tick all open pages check at once, and each call in a thread opens and closes a database
+connection. Nothing is cached: a right that was taken away is gone at the next tick.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Segments for users who see masked records: exact sizes and positions could reveal masked data."""
+"""What users who see masked records get of segments: no exact sizes and positions."""
 
 from typing import Any
 

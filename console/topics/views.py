@@ -61,10 +61,10 @@ def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
 def units(request: UserRequest) -> HttpResponse:
     """How a value with a unit is understood, while it is typed (static/app/units.js)."""
     value, name = request.GET.get("value", "")[:VALUE_MAX], request.GET.get("name", "")
-    told = request.GET.get("unit", "")
-    unit = Unit(told) if told in tuple(Unit) else unit_of(name)
+    unit_name = request.GET.get("unit", "")
+    unit = Unit(unit_name) if unit_name in tuple(Unit) else unit_of(name)
     try:
-        if name or told:
+        if name or unit_name:
             text = understood(value, unit) if unit else ""
         else:
             text = understood_lines(value)

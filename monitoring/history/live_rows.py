@@ -25,7 +25,7 @@ from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
 
-_KEYS_MAX = 1024  # of the charts of 50 browsers; each takes some 20 KB
+_KEYS_MAX = 1024  # of the charts of 50 browsers
 _CHUNKS_MAX = 32
 _TICKS_BEFORE = 4  # a step begins at the tick before; `at_ms` is behind a tick's start
 

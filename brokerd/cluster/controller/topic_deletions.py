@@ -18,7 +18,7 @@ NOT_ANNOUNCED = -1
 
 @dataclass(slots=True)
 class Deletion:
-    """A topic on its way out; `announced` is the number of the entry that the brokers got."""
+    """A topic that is being deleted; `announced` is the number of its entry in the feed."""
 
     topic_id: UUID
     brokers: frozenset[int]
