@@ -5,16 +5,13 @@ and rolls them up with Spark; a day follows from them.
 """
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 from bench.in_checkout.synthetic import Synthetic
 from bench.measured import MB, Measured
-from bench.report import Found, Heading, Report
+from bench.report import Heading, Report
 from bench.rows import Contender, Row
-from bench.servers import ROOT
+from bench.scripts import output_of
 
 KEY = "bytes-a-day"
 BUSY = (0, 1000)
@@ -42,24 +39,13 @@ def measure(directory: Path, topics: int, results: Path) -> Report:
         for level, size in {"all levels": sum(sizes.values()), **sizes}.items():
             row = Row(f"{KEY}-{busy}-{level}", f"{name}, {level}", "MB a day", "",
                       [Contender(THIS, THIS)], less_is_better=True)  # fmt: skip
-            found = Found()
-            found.take(Measured(size / MB, 0.0))
-            report.add(row, {THIS: found})
+            report.add_one(row, Measured(size / MB, 0.0))
     return report
 
 
 def _bytes(directory: Path, topics: int, busy: int) -> dict[str, dict[str, int]]:
     """Level → table → bytes of a day."""
     directory.mkdir(parents=True)
-    script = str(ROOT / "bench" / "in_checkout" / "bytes_a_day.py")
-    done = subprocess.run(
-        [sys.executable, script, str(directory), str(topics), str(busy)],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        timeout=_TIMEOUT_S,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"bench/in_checkout/bytes_a_day.py ended with {done.returncode}")
-    found: dict[str, dict[str, int]] = json.loads(done.stdout)
+    output = output_of("bytes_a_day.py", directory, topics, busy, timeout_s=_TIMEOUT_S)
+    found: dict[str, dict[str, int]] = json.loads(output)
     return found

@@ -6,9 +6,7 @@ each reads other files; what a process keeps of the last ticks is part of it, as
 """
 
 import json
-import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,9 +14,10 @@ import redis
 
 from bench.in_checkout.synthetic import Synthetic
 from bench.measured import Measured
-from bench.report import Found, Heading, Report
+from bench.report import Heading, Report
 from bench.rows import Contender, Row
-from bench.servers import ROOT, STOP_TIMEOUT_S
+from bench.scripts import output_of
+from bench.servers import STOP_TIMEOUT_S
 from bench.visits import percentile
 from stack.embedded.redis import server_path
 from tests.support.ports import free_port
@@ -45,9 +44,7 @@ def measure(directory: Path, topics: int, results: Path) -> Report:
     for name, times_ms in _times(directory, topics).items():
         row = Row(name, name, "ms p95", "ms p50", [Contender(THIS, THIS)],
                   less_is_better=True)  # fmt: skip
-        found = Found()
-        found.take(Measured(percentile(times_ms, 0.95), percentile(times_ms, 0.5)))
-        report.add(row, {THIS: found})
+        report.add_one(row, Measured(percentile(times_ms, 0.95), percentile(times_ms, 0.5)))
     return report
 
 
@@ -60,22 +57,13 @@ def _times(directory: Path, topics: int) -> dict[str, list[float]]:
     server = subprocess.Popen([str(executable), *options], stdout=subprocess.DEVNULL)
     try:
         _wait_for(port)
-        script = str(ROOT / "bench" / "in_checkout" / "charts.py")
         url = f"redis://127.0.0.1:{port}/0"
-        arguments = [str(directory / "history"), url, str(topics), str(QUERIES)]
-        done = subprocess.run(
-            [sys.executable, script, *arguments],
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
+        arguments = (directory / "history", url, topics, QUERIES)
+        output = output_of("charts.py", *arguments, timeout_s=_TIMEOUT_S)
     finally:
         server.terminate()
         server.wait(STOP_TIMEOUT_S)
-    if done.returncode:
-        raise RuntimeError(f"bench/in_checkout/charts.py ended with {done.returncode}")
-    found: dict[str, list[float]] = json.loads(done.stdout)
+    found: dict[str, list[float]] = json.loads(output)
     return found
 
 

@@ -28,8 +28,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from bench.in_checkout.synthetic import PARTITIONS_PER_TOPIC, TOPICS_PER_GROUP, Synthetic
 from bench.measured import MB, Measured
-from bench.report import Found, Heading, Report
+from bench.report import Heading, Report
 from bench.rows import Contender, Row
+from bench.scripts import output_of
 from bench.servers import ROOT
 from stack import data_folder_lock, os_processes
 from tests.support.ports import free_broker_ports, free_port
@@ -83,9 +84,7 @@ def measure(directory: Path, topics: int, results: Path) -> Report:
 def _add(report: Report, name: str, unit: str, measured: Measured) -> None:
     row = Row(f"{KEY}-{name}", name, unit, "MB resident", [Contender(THIS, THIS)],
               less_is_better=True)  # fmt: skip
-    found = Found()
-    found.take(measured)
-    report.add(row, {THIS: found})
+    report.add_one(row, measured)
 
 
 def _of_console(usage: Usage) -> int:
@@ -99,17 +98,8 @@ def _roll_up_an_hour(data: Path, topics: int) -> tuple[int, float]:
     Raises RuntimeError if it does not.
     """
     hour_ms = (int(time.time() * 1000) // _HOUR_MS - 1) * _HOUR_MS
-    script = str(ROOT / "bench" / "in_checkout" / "hour_of_samples.py")
-    arguments = [str(data / "history"), _SLUG, str(topics), str(BUSY), str(hour_ms)]
-    done = subprocess.run(
-        [sys.executable, script, *arguments],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        timeout=_ROLL_UP_TIMEOUT_S,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{script} ended with {done.returncode}")
+    arguments = (data / "history", _SLUG, topics, BUSY, hour_ms)
+    output = output_of("hour_of_samples.py", *arguments, timeout_s=_ROLL_UP_TIMEOUT_S)
     deadline = time.monotonic() + _ROLL_UP_TIMEOUT_S
     query = "SELECT state, seconds FROM monitoring_pipelinerun WHERE kind = 'hour' AND start_ms = ?"
     while time.monotonic() < deadline:
@@ -120,7 +110,7 @@ def _roll_up_an_hour(data: Path, topics: int) -> tuple[int, float]:
         if found and found[0] in ("done", "failed"):
             if found[0] == "failed":
                 break
-            return int(done.stdout), float(found[1])
+            return int(output), float(found[1])
     raise RuntimeError("the pipeline has not rolled the hour up")
 
 

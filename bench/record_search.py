@@ -13,7 +13,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from bench.measured import Measured
-from bench.report import Found, Heading, Report
+from bench.report import Heading, Report
 from bench.rows import Contender, Row
 from bench.servers import BROKERD, Server, running
 from monitoring.clusters.kafka_client_settings import ClientSettings
@@ -52,9 +52,7 @@ def measure(directory: Path, records: int, results: Path) -> Report:
         for name, options in SEARCHES.items():
             row = Row(name, name, "records/s", "s to the first answer",
                       [Contender(THIS, THIS)])  # fmt: skip
-            found = Found()
-            found.take(_searched(server, records, options))
-            report.add(row, {THIS: found})
+            report.add_one(row, _searched(server, records, options))
     return report
 
 

@@ -93,6 +93,12 @@ class Report:
         self._path.with_suffix(".md").write_text(self.text)
         self._path.with_suffix(".json").write_text(json.dumps(self._figures(), indent=1) + "\n")
 
+    def add_one(self, row: Row, measured: Measured | str) -> None:
+        """As `add`, for a row with one contender: its measurement, or why there is none."""
+        found = Found()
+        found.take(measured)
+        self.add(row, {row.contenders[0].label: found})
+
     @property
     def text(self) -> str:
         """The table of the rows so far."""
