@@ -17,12 +17,10 @@ _LARGE_ROWS = 20_000  # from this number on, releasing memory is worth its time
 
 
 def prepare() -> None:
-    """Call it once, at the start of a process that reads samples, after its imports."""
+    """Call it once, at the start of a process that reads samples."""
     pa.set_memory_pool(pa.system_memory_pool())
     # glibc raises the threshold whenever a large block is freed, unless it is set.
     _libc("mallopt", _M_MMAP_THRESHOLD, _MMAP_BYTES)
-    gc.collect()
-    gc.freeze()  # what was imported is not garbage: a full collection stops all threads for less
 
 
 def release() -> None:
