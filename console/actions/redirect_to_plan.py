@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 
-from console.accounts.request_types import ClusterRequest, UserRequest
+from console.accounts.request_types import UserRequest
 from console.actions import typed_form
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
@@ -19,15 +19,13 @@ from monitoring.gateway.errors import GatewayError
 REFUSED, UNAVAILABLE = 422, 503
 
 
-def form_data(request: ClusterRequest) -> MultiValueDict[str, str] | None:
-    """The data that a form is bound to: what a POST sent, or what the user had typed for the plan
-    that `?again=` names; None for an empty form."""
+def form_data(request: UserRequest) -> MultiValueDict[str, str] | None:
+    """The data of the form: of a POST what was sent, also if that is nothing; of `?again=` what the
+    user had typed for that plan; else None."""
     if request.method == "POST":
         return request.POST
     plan_id = request.GET.get(typed_form.PARAM, "")
-    if not plan_id:
-        return None
-    return typed_form.find(request.principal, request.cluster.slug, request.path, plan_id)
+    return typed_form.find(request.principal, request.path, plan_id) if plan_id else None
 
 
 def redirect_to_plan(

@@ -43,15 +43,13 @@ def store(plan: Plan, path: str, form: forms.Form, posted: MultiValueDict[str, s
         plan.save(update_fields=["typed"])
 
 
-def find(
-    principal: Principal, cluster: str, path: str, plan_id: str
-) -> MultiValueDict[str, str] | None:
+def find(principal: Principal, path: str, plan_id: str) -> MultiValueDict[str, str] | None:
     """What this user typed for the plan in the form at `path`; None if there is nothing."""
     try:
-        plan = services.find_own(principal, cluster, uuid.UUID(plan_id))
+        plan = Plan.objects.filter(pk=uuid.UUID(plan_id)).first()
     except ValueError:
         return None
-    if plan is None:
+    if plan is None or services.find_own(principal, plan.cluster, plan.pk) is None:
         return None
     form_path, typed = _stored(plan)
     if form_path != path:

@@ -141,7 +141,7 @@ def test_a_user_who_lost_the_right_to_the_target_gets_nothing(browser, admin):
     plan, link = again(browser, CONFIGURE, {"retention.ms": "1234567"})
     RoleGrant.objects.filter(user=admin).update(topics=["payments"])
     assert browser.get(link).status_code in (403, 404)
-    assert typed_form.find(by(admin), plan.cluster, CONFIGURE, str(plan.pk)) is None
+    assert typed_form.find(by(admin), CONFIGURE, str(plan.pk)) is None
 
 
 class SecretForm(forms.Form):
@@ -153,13 +153,13 @@ def test_passwords_are_never_stored_and_large_forms_neither(browser, admin):
     plan, _link = again(browser, CONFIGURE, {"retention.ms": "1234567"})
     posted = QueryDict("name=a&password=secret&csrfmiddlewaretoken=t")
     typed_form.store(plan, "/form", SecretForm(posted), posted)
-    found = typed_form.find(by(admin), plan.cluster, "/form", str(plan.pk))
+    found = typed_form.find(by(admin), "/form", str(plan.pk))
     assert found is not None
     assert found.dict() == {"name": "a"}
     large = QueryDict(mutable=True)
     large["name"] = "x" * typed_form.BYTES_MAX
     typed_form.store(plan, "/large", SecretForm(large), large)
-    assert typed_form.find(by(admin), plan.cluster, "/large", str(plan.pk)) is None
+    assert typed_form.find(by(admin), "/large", str(plan.pk)) is None
 
 
 def test_what_was_typed_is_deleted_in_time_that_of_records_first(browser):
