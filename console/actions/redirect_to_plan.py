@@ -20,8 +20,8 @@ REFUSED, UNAVAILABLE = 422, 503
 
 
 def form_data(request: UserRequest) -> MultiValueDict[str, str] | None:
-    """The data of the form: of a POST what was sent, also if that is nothing; of `?again=` what the
-    user had typed for that plan; else None."""
+    """The data that a form is bound to: what a POST sent, or what the user had typed for the plan
+    that `?again=` names; None for an empty form."""
     if request.method == "POST":
         return request.POST
     plan_id = request.GET.get(typed_form.PARAM, "")

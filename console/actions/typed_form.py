@@ -49,6 +49,7 @@ def find(principal: Principal, path: str, plan_id: str) -> MultiValueDict[str, s
         plan = Plan.objects.filter(pk=uuid.UUID(plan_id)).first()
     except ValueError:
         return None
+    # The plan names its cluster: a copy to another cluster has the form of the source.
     if plan is None or services.find_own(principal, plan.cluster, plan.pk) is None:
         return None
     form_path, typed = _stored(plan)
