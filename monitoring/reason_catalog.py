@@ -267,7 +267,7 @@ _SAMPLES = {
     "settings_unreadable": gettext_noop("the cluster's settings cannot be used: %(why)s"),
 }
 # --- Jobs of the data pipeline ------------------------------------------------------------------
-_PIPELINE = {
+PIPELINE = {
     "spark_not_available": gettext_noop("Spark is not available: %(why)s"),
     "job_too_long": gettext_noop("the job took longer than %(minutes)d minutes"),
     "disk_full": gettext_noop("no space is left for the history: %(why)s"),
@@ -345,7 +345,7 @@ TEXTS = {
     **_REFUSED,
     **_TOO_MANY,
     **_SAMPLES,
-    **_PIPELINE,
+    **PIPELINE,
     **_ALERTS,
     **_EGRESS,
     **_SECRETS,

@@ -5,69 +5,41 @@ It needs no sign-in and contains no names of topics, groups or users.
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from console.audit.access_log import responses_by_status
+from console.health.pipeline_metrics import pipeline_metrics
+from console.health.text_format import counter, gauge
 from console.live import snapshot_cache
-from monitoring.models import Cluster, PipelineRun, PipelineState
-from monitoring.pipeline.models import RunState
+from monitoring.models import Cluster
 
 
 @login_not_required
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Responses of this process, the time of each cluster's newest sample, and the levels of its
-    history."""
-    lines = ["# TYPE aerie_http_requests_total counter"]
-    lines += [
-        f'aerie_http_requests_total{{status="{kind}"}} {n}'
-        for kind, n in sorted(responses_by_status.items())
+    """Responses of this process, the time of each cluster's newest sample, and the data
+    pipeline."""
+    responses = sorted(responses_by_status.items())
+    lines = [
+        *counter("aerie_http_requests_total", (({"status": kind}, n) for kind, n in responses)),
+        *gauge("aerie_tick_seconds", [({}, settings.AERIE_TICK_SECONDS)]),
+        *_sample_metrics(),
+        *pipeline_metrics(),
     ]
-    lines += [
-        "# TYPE aerie_tick_seconds gauge",
-        f"aerie_tick_seconds {settings.AERIE_TICK_SECONDS}",
-    ]
-    lines += ["# TYPE aerie_sample_timestamp_seconds gauge", "# TYPE aerie_sample_up gauge"]
-    for slug in Cluster.objects.values_list("slug", flat=True):
-        status = snapshot_cache.sample_status(slug)
-        lines.append(f'aerie_sample_up{{cluster="{slug}"}} {int(status.is_live)}')
-        if status.at_ms is not None:
-            at = status.at_ms / 1000
-            lines.append(f'aerie_sample_timestamp_seconds{{cluster="{slug}"}} {at}')
-    lines += _pipeline_metrics()
     content_type = "text/plain; version=0.0.4; charset=utf-8"
     return HttpResponse("\n".join(lines) + "\n", content_type=content_type)
 
 
-_LEVEL_METRICS = {
-    "bytes": "aerie_history_bytes",
-    "files": "aerie_history_files",
-    "rows": "aerie_history_rows",
-}
-
-
-def _pipeline_metrics() -> list[str]:
-    """The levels of each cluster's history, as the data pipeline stored them last."""
-    states = list(PipelineState.objects.select_related("cluster"))
-    failed = dict(
-        PipelineRun.objects.filter(state=RunState.FAILED)
-        .values_list("cluster__slug")
-        .annotate(n=Count("pk"))
-    )
-    lines = ["# TYPE aerie_pipeline_waiting_hours gauge", "# TYPE aerie_pipeline_failed_jobs gauge"]
-    for state in states:
-        slug = state.cluster.slug
-        lines.append(f'aerie_pipeline_waiting_hours{{cluster="{slug}"}} {state.waiting_hours}')
-        lines.append(f'aerie_pipeline_failed_jobs{{cluster="{slug}"}} {failed.get(slug, 0)}')
-    lines.append("# TYPE aerie_history_last_timestamp_seconds gauge")
-    lines += [f"# TYPE {name} gauge" for name in _LEVEL_METRICS.values()]
-    for state in states:
-        for level, figures in state.levels.items():
-            labels = f'{{cluster="{state.cluster.slug}",level="{level}"}}'
-            if figures["last_ms"] is not None:
-                at_s = figures["last_ms"] / 1000
-                lines.append(f"aerie_history_last_timestamp_seconds{labels} {at_s}")
-            lines += [f"{name}{labels} {figures[key]}" for key, name in _LEVEL_METRICS.items()]
-    return lines
+def _sample_metrics() -> list[str]:
+    """The state of each cluster's newest sample."""
+    up, timestamps = [], []
+    for slug in Cluster.objects.values_list("slug", flat=True):
+        status = snapshot_cache.sample_status(slug)
+        up.append(({"cluster": slug}, int(status.is_live)))
+        at_s = None if status.at_ms is None else status.at_ms / 1000
+        timestamps.append(({"cluster": slug}, at_s))
+    return [
+        *gauge("aerie_sample_up", up),
+        *gauge("aerie_sample_timestamp_seconds", timestamps),
+    ]

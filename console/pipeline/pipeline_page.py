@@ -31,7 +31,7 @@ def context(
     failed = runs.filter(state__in=[RunState.FAILED, RunState.WAITING])[:_RUNS_SHOWN]
     return {
         "state": state,
-        "levels": [_level(level, state, runs) for level in LEVELS],
+        "levels": [_level(level, state) for level in LEVELS],
         "runs": [_run(run) for run in runs[:_RUNS_SHOWN]],
         "failed": [_run(run) for run in failed],
         "backfill": _backfill(state),
@@ -40,22 +40,19 @@ def context(
     }
 
 
-def _level(level: Level, state: PipelineState | None, runs: Any) -> dict[str, Any]:
+def _level(level: Level, state: PipelineState | None) -> dict[str, Any]:
     figures: dict[str, Any] = (state.levels if state else {}).get(level.name, {})
-    kinds = {"minute": ("hour", "minute"), "hour": ("hour",), "day": ("day",)}
-    last = runs.filter(kind__in=kinds.get(level.name, ()), state=RunState.DONE).first()
     retention = getattr(settings, level.retention_setting)
     a_day = figures.get("bytes_a_day")
     bytes_when_full = None
     if retention and a_day is not None:
         bytes_when_full = a_day * retention * level.retention_unit_ms // DAY_MS
     return (
-        dict.fromkeys(("rows", "files", "bytes", "bytes_a_day"))
+        dict.fromkeys(("rows", "files", "bytes", "bytes_a_day", "seconds"))
         | figures
         | {
             "title": _titles()[level.name],
             "last": times.moment(figures.get("last_ms")),
-            "seconds": last.seconds if last else None,
             "kept": _retention_text(retention, level),
             "bytes_when_full": bytes_when_full,
         }

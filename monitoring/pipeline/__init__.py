@@ -6,6 +6,6 @@ tick_counts             how many ticks each level has
 due_jobs                decides which jobs are due: roll-ups, merges of small files
 backfill                what is to be computed again
 jobs                    does a job; workspace publishes its files in the manifests
-level_figures           stores the figures for the page of the pipeline
+level_figures           stores the figures for the page of the pipeline and /metrics
 tasks.refresh           deletes what is older than the retention: delete_expired
 """

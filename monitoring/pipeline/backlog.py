@@ -31,11 +31,11 @@ def current(now_ms: int) -> Backlog:
         hours=sum(row.waiting_hours for row in states),
         since_ms=oldest_ms,
         is_growing=oldest_ms is not None and now_ms - oldest_ms >= LATE_HOURS * HOUR_MS,
-        is_disk_full=any(_is_full(row.disk_free_bytes, row.disk_total_bytes) for row in states),
+        is_disk_full=any(is_full(row.disk_free_bytes, row.disk_total_bytes) for row in states),
     )
 
 
-def _is_full(free: int | None, total: int | None) -> bool:
+def is_full(free: int | None, total: int | None) -> bool:
     """Whether the next writes are likely to fail."""
     if free is None or not total:
         return False

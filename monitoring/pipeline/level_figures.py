@@ -7,14 +7,16 @@ import shutil
 from typing import Any
 
 from monitoring.clusters.models import Cluster
-from monitoring.history.levels import DAY_MS, HOUR_MS, LEVELS, Level
+from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, Level
 from monitoring.history.manifest import Files, HistoryFile
 from monitoring.history.root_folder import Root
 from monitoring.history.table_specs import TICKS
 from monitoring.pipeline.due_jobs import RollUpJob
-from monitoring.pipeline.models import PipelineState
+from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
 
 _RECENT_MS = 7 * DAY_MS  # from these days `bytes_a_day` is computed
+# The kinds of the jobs that compute a level. One job computes the minutes and the hour.
+_KINDS = {MINUTE: ("hour", "minute"), HOUR: ("hour",), DAY: ("day",)}
 
 
 def store(
@@ -25,7 +27,13 @@ def store(
     hours = sorted({job.start_ms for job in waiting if job.kind != "day"})
     values = {
         "seen_ms": now_ms,
-        "levels": {level.name: level_figures(listed, level) for level in LEVELS},
+        "levels": {
+            level.name: {
+                **level_figures(listed, level),
+                "seconds": seconds_of_last_run(cluster, level),
+            }
+            for level in LEVELS
+        },
         "waiting_hours": len(hours),
         "oldest_waiting_ms": hours[0] if hours else None,
         "disk_free_bytes": free,
@@ -52,6 +60,14 @@ def level_figures(listed: Files, level: Level) -> dict[str, Any]:
         "bytes": sum(file.bytes for file in files),
         "bytes_a_day": _bytes_a_day(files, level),
     }
+
+
+def seconds_of_last_run(cluster: Cluster, level: Level) -> float | None:
+    """How long the last job took that computed the level; None if none is known."""
+    runs = PipelineRun.objects.filter(
+        cluster=cluster, kind__in=_KINDS.get(level, ()), state=RunState.DONE
+    )
+    return runs.order_by("-started_at").values_list("seconds", flat=True).first()
 
 
 def _bytes_a_day(files: list[HistoryFile], level: Level) -> int | None:

@@ -52,7 +52,8 @@ class PipelineRun(models.Model):
 class PipelineState(models.Model):
     """What the levels of a cluster had when it was last looked at, and its back-fill.
 
-    `levels`: name → {last_ms, rows, files, bytes, bytes_a_day}. A back-fill computes the hours of
+    `levels`: name → {last_ms, rows, files, bytes, bytes_a_day, seconds}; `seconds` of the last job
+    that computed the level, not in rows of older versions. A back-fill computes the hours of
     `[backfill_from_ms, backfill_to_ms)` again; `backfill_next_ms` is the first that is left; null =
     no back-fill. Stop sets it to null, and the worker looks between two hours.
     """

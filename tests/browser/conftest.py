@@ -62,7 +62,8 @@ for state, error in (("waiting", ""), ("failed", "answered 500"), ("delivered", 
                                  attempts=1, error=error, next_attempt_at=later)
 from monitoring.models import PipelineRun, PipelineState
 from monitoring.reasons import Reason, dumps
-level = {"last_ms": 9000, "rows": 10, "files": 8, "bytes": 5000, "bytes_a_day": 4000}
+level = {"last_ms": 9000, "rows": 10, "files": 8, "bytes": 5000, "bytes_a_day": 4000,
+         "seconds": 7}
 PipelineState.objects.create(
     cluster_id=1, seen_ms=9000, levels={"raw": level, "minute": level}, waiting_hours=1,
     disk_free_bytes=2**33, disk_total_bytes=2**36,

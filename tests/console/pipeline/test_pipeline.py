@@ -42,7 +42,10 @@ def state(cluster):
 
 
 def test_it_shows_levels_and_what_failed_and_why(cluster, client_of, operator):
-    figures = {"last_ms": 0, "rows": 12_345, "files": 3, "bytes": 4096, "bytes_a_day": 1024}
+    figures = {
+        "last_ms": 0, "rows": 12_345, "files": 3, "bytes": 4096, "bytes_a_day": 1024,
+        "seconds": 4000,
+    }  # fmt: skip
     PipelineState.objects.create(
         cluster=cluster, seen_ms=now_ms(), levels={"minute": figures}, waiting_hours=2
     )
@@ -52,6 +55,7 @@ def test_it_shows_levels_and_what_failed_and_why(cluster, client_of, operator):
     )  # fmt: skip
     page = client_of(operator).get(URL).content.decode()
     assert numbers.count(12_345) in page
+    assert f"<td>{times.duration(4000)}</td>" in page
     assert "2 hours wait to be computed" in page
     assert "No space is left for the history: No space left." in page
     assert "Start the back-fill" not in page

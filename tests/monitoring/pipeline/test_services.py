@@ -42,6 +42,7 @@ def test_an_hour_is_done_once_and_told_and_a_back_fill_does_it_again(cluster, ro
     assert seen.waiting_hours == 0
     assert seen.levels["hour"]["last_ms"] == START_MS + HOUR_MS
     assert seen.levels["day"]["last_ms"] is None
+    assert seen.levels["hour"]["seconds"] == done.seconds
     rows = rows_of_levels(root)
     assert not services.run_next(cluster)
     assert run(cluster).started_at == done.started_at

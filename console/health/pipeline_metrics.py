@@ -1,0 +1,124 @@
+"""The metrics of the data pipeline: of each cluster, as its worker stored them last."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from django.db.models import Count
+
+from console.health.text_format import Sample, gauge
+from monitoring.history.levels import HOUR_MS
+from monitoring.models import PipelineRun, PipelineState
+from monitoring.pipeline.backlog import is_full
+from monitoring.pipeline.models import RunState
+from monitoring.reason_catalog import PIPELINE
+from monitoring.reasons import Reason, loads
+
+_OTHER = "other"  # the reason of a run that an older version stored, or a newer one
+_LEVEL_METRICS = {
+    "aerie_pipeline_last_roll_up_duration_seconds": "seconds",
+    "aerie_history_bytes": "bytes",
+    "aerie_history_files": "files",
+    "aerie_history_rows": "rows",
+}
+
+
+def pipeline_metrics() -> list[str]:
+    """The jobs, the back-fill, the disk and the levels of each cluster's history."""
+    states = list(PipelineState.objects.select_related("cluster").order_by("cluster__slug"))
+
+    def of_states(name: str, value: Callable[[PipelineState], float | None]) -> list[str]:
+        return gauge(name, [({"cluster": state.cluster.slug}, value(state)) for state in states])
+
+    return [
+        *of_states("aerie_pipeline_seen_timestamp_seconds", _seen_s),
+        *of_states("aerie_pipeline_waiting_hours", lambda state: state.waiting_hours),
+        *_jobs([state.cluster.slug for state in states]),
+        *of_states("aerie_pipeline_backfill_running", lambda state: int(_is_running(state))),
+        *of_states("aerie_pipeline_backfill_hours", _backfill_hours),
+        *of_states("aerie_pipeline_backfill_done_hours", _backfill_done_hours),
+        *of_states("aerie_history_disk_size_bytes", lambda state: state.disk_total_bytes),
+        *of_states("aerie_history_disk_free_bytes", lambda state: state.disk_free_bytes),
+        *of_states("aerie_history_disk_full", _disk_full),
+        *_levels(states),
+    ]
+
+
+def _jobs(slugs: list[str]) -> list[str]:
+    """The jobs that failed, and with their reasons those that failed or wait to be tried again."""
+    failed: Counter[str] = Counter()
+    not_done: Counter[tuple[str, str]] = Counter()
+    runs = PipelineRun.objects.filter(state__in=[RunState.FAILED, RunState.WAITING])
+    of_runs = runs.order_by().values_list("cluster__slug", "state", "error")
+    for slug, state, error, count in of_runs.annotate(count=Count("pk")):
+        not_done[slug, _reason_code(error)] += count
+        if state == RunState.FAILED:
+            failed[slug] += count
+    by_reason: list[Sample] = [
+        ({"cluster": slug, "reason": reason}, not_done[slug, reason])
+        for slug in slugs
+        for reason in (*PIPELINE, _OTHER)
+    ]
+    return [
+        *gauge("aerie_pipeline_failed_jobs", [({"cluster": slug}, failed[slug]) for slug in slugs]),
+        *gauge("aerie_pipeline_not_done_jobs", by_reason),
+    ]
+
+
+def _reason_code(error: str) -> str:
+    """A code of PIPELINE, or _OTHER: so the label has few values, whatever is stored."""
+    reason = loads(error)
+    return reason.code if isinstance(reason, Reason) and reason.code in PIPELINE else _OTHER
+
+
+def _seen_s(state: PipelineState) -> float | None:
+    """When the figures were stored; a back-fill can be started before that."""
+    return state.seen_ms / 1000 if state.seen_ms else None
+
+
+def _is_running(state: PipelineState) -> bool:
+    return state.backfill_next_ms is not None
+
+
+def _backfill_hours(state: PipelineState) -> int | None:
+    """The hours of the range of the back-fill that runs; None if none runs."""
+    if not _is_running(state):
+        return None
+    return _hours((state.backfill_to_ms or 0) - (state.backfill_from_ms or 0))
+
+
+def _backfill_done_hours(state: PipelineState) -> int | None:
+    """How many of them are behind its position, which is 1 ms after the start of the hour that was
+    done last."""
+    if state.backfill_next_ms is None:
+        return None
+    return _hours(state.backfill_next_ms - (state.backfill_from_ms or 0))
+
+
+def _hours(length_ms: int) -> int:
+    """The number of hours, rounded up."""
+    return -(-length_ms // HOUR_MS)
+
+
+def _disk_full(state: PipelineState) -> int | None:
+    if state.disk_free_bytes is None:
+        return None
+    return int(is_full(state.disk_free_bytes, state.disk_total_bytes))
+
+
+def _levels(states: list[PipelineState]) -> list[str]:
+    """The figures of each level. A state that an older version stored has no seconds."""
+    levels = [
+        ({"cluster": state.cluster.slug, "level": level}, figures)
+        for state in states
+        for level, figures in state.levels.items()
+    ]
+    ends = [
+        (labels, None if figures["last_ms"] is None else figures["last_ms"] / 1000)
+        for labels, figures in levels
+    ]
+    lines = gauge("aerie_history_last_timestamp_seconds", ends)
+    for name, key in _LEVEL_METRICS.items():
+        lines += gauge(name, [(labels, figures.get(key)) for labels, figures in levels])
+    return lines

@@ -1,0 +1,32 @@
+"""The text format of Prometheus: all lines of one metric are together, after its type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+# Labels and the value; None: unknown.
+Sample = tuple[Mapping[str, str], float | None]
+
+
+def gauge(name: str, samples: Iterable[Sample]) -> list[str]:
+    """The lines of a gauge."""
+    return _metric(name, "gauge", samples)
+
+
+def counter(name: str, samples: Iterable[Sample]) -> list[str]:
+    """The lines of a counter; its name ends in `_total`."""
+    return _metric(name, "counter", samples)
+
+
+def _metric(name: str, kind: str, samples: Iterable[Sample]) -> list[str]:
+    """An unknown value has no line: it is not 0. Values of labels are not escaped."""
+    lines = [f"# TYPE {name} {kind}"]
+    for labels, value in samples:
+        if value is not None:
+            lines.append(f"{name}{_in_braces(labels)} {value}")
+    return lines
+
+
+def _in_braces(labels: Mapping[str, str]) -> str:
+    pairs = ",".join(f'{name}="{value}"' for name, value in labels.items())
+    return f"{{{pairs}}}" if pairs else ""
