@@ -10,30 +10,20 @@ Then the hour before gets samples of a cluster with BUSY partitions. The pipelin
 the stack that samples; the memory is taken once more REST_SECONDS later.
 """
 
-import os
-import re
-import signal
 import sqlite3
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
 
-from bench.in_checkout.synthetic import PARTITIONS_PER_TOPIC, TOPICS_PER_GROUP, Synthetic
+from bench.in_checkout.synthetic import PARTITIONS_PER_TOPIC, Synthetic
 from bench.measured import MB, Measured
 from bench.report import Heading, Report
 from bench.rows import Contender, Row
 from bench.scripts import output_of
-from bench.servers import ROOT
+from bench.stacks import SLUG, fill, running
 from stack import data_folder_lock, os_processes
-from tests.support.ports import free_broker_ports, free_port
 
 KEY = "idle"
 THIS = "this"
@@ -42,11 +32,8 @@ BUSY, REST_SECONDS = 1000, 330  # Spark frees memory every 5 minutes
 ROLL_UP_GOAL_S = 120
 CPU_GOAL, MEMORY_GOAL_MB = 0.25, 1000
 _OF_THE_CLUSTER = ("zookeeper", "broker-1", "broker-2", "broker-3")
-_SLUG, _HOUR_MS = "local", 3_600_000
+_HOUR_MS = 3_600_000
 _ROLL_UP_TIMEOUT_S = 1200
-_READY = re.compile(r"^Aerie is ready", re.MULTILINE)
-_READY_TIMEOUT_S, _STOP_TIMEOUT_S, _CREATE_TIMEOUT_S = 180, 60, 300
-_TOPICS_A_REQUEST, _GROUPS_AT_ONCE = 250, 100
 
 Usage = Mapping[str, tuple[float, int]]
 """Name of a process → CPU seconds so far and resident bytes, of its children, too."""
@@ -66,8 +53,9 @@ def measure(directory: Path, topics: int, results: Path) -> Report:
         f"-{KEY}",
     )
     report = Report(results, 1, 0, heading)
-    with _running_stack(directory / KEY) as (data, port):
-        _fill(port, cluster)
+    with running(directory / KEY) as stack:
+        data = stack.data
+        fill(stack.broker_port, cluster)
         time.sleep(SETTLE_SECONDS)
         before, began = _usage(data), time.monotonic()
         time.sleep(SECONDS)
@@ -98,7 +86,7 @@ def _roll_up_an_hour(data: Path, topics: int) -> tuple[int, float]:
     Raises RuntimeError if it does not.
     """
     hour_ms = (int(time.time() * 1000) // _HOUR_MS - 1) * _HOUR_MS
-    arguments = (data / "history", _SLUG, topics, BUSY, hour_ms)
+    arguments = (data / "history", SLUG, topics, BUSY, hour_ms)
     output = output_of("hour_of_samples.py", *arguments, timeout_s=_ROLL_UP_TIMEOUT_S)
     deadline = time.monotonic() + _ROLL_UP_TIMEOUT_S
     query = "SELECT state, seconds FROM monitoring_pipelinerun WHERE kind = 'hour' AND start_ms = ?"
@@ -143,73 +131,3 @@ def _usage_of(leader: int) -> tuple[float, int]:
         cpu_s += times.user + times.system
         resident += process.memory_full_info().pss
     return cpu_s, resident
-
-
-def _fill(port: int, cluster: Synthetic) -> None:
-    """Create the topics, and commit offsets of the groups. Raises KafkaException."""
-    admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}", "log_level": 0})
-    for names in _parts(cluster.topics, _TOPICS_A_REQUEST):
-        new = [NewTopic(name, PARTITIONS_PER_TOPIC, 1) for name in names]
-        created = admin.create_topics(new, operation_timeout=60, request_timeout=120)
-        for future in created.values():
-            future.result(_CREATE_TIMEOUT_S)
-    for start in range(0, len(cluster.groups), _GROUPS_AT_ONCE):
-        numbers = range(start, min(start + _GROUPS_AT_ONCE, len(cluster.groups)))
-        for commit in [_commit(admin, cluster, number) for number in numbers]:
-            commit.result(_CREATE_TIMEOUT_S)
-
-
-def _commit(admin: AdminClient, cluster: Synthetic, number: int) -> Future[object]:
-    """Commit offsets of a group."""
-    first = number * TOPICS_PER_GROUP
-    offsets = [
-        TopicPartition(cluster.topics[(first + index) % len(cluster.topics)], partition, 0)
-        for index in range(TOPICS_PER_GROUP)
-        for partition in range(PARTITIONS_PER_TOPIC)
-    ]
-    request = ConsumerGroupTopicPartitions(cluster.groups[number], offsets)
-    futures = admin.alter_consumer_group_offsets([request], request_timeout=60)
-    return next(iter(futures.values()))
-
-
-def _parts(names: Sequence[str], size: int) -> Iterator[Sequence[str]]:
-    for start in range(0, len(names), size):
-        yield names[start : start + size]
-
-
-@contextmanager
-def _running_stack(directory: Path) -> Iterator[tuple[Path, int]]:
-    """The data folder and the port of the first broker."""
-    directory.mkdir(parents=True)
-    data, output, port_base = directory / "data", directory / "output", free_broker_ports()
-    environment = os.environ | {
-        "DJANGO_SETTINGS_MODULE": "console.settings",
-        "AERIE_DATA": str(data),
-        "AERIE_PORT": str(free_port()),
-        "BROKERD_PORT_BASE": str(port_base),
-        "ZOOKEEPER_PORT": str(free_port()),
-        "ZOOKEEPER_HEAP": "512m",
-        "REDIS_PORT": str(free_port()),
-        "SPARK_CONNECT_PORT": str(free_port()),
-    }
-    command = [sys.executable, str(ROOT / "manage.py"), "up", "--without", "demo"]
-    with ExitStack() as stack:
-        log = stack.enter_context(output.open("wb"))
-        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-        stack.callback(_stop, process)
-        deadline = time.monotonic() + _READY_TIMEOUT_S
-        while not _READY.search(output.read_text(errors="replace")):
-            if process.poll() is not None or time.monotonic() > deadline:
-                text = output.read_text(errors="replace")
-                raise RuntimeError(f"the stack did not become ready:\n{text[-2000:]}")
-            time.sleep(0.2)
-        yield data, port_base
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(_STOP_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

@@ -50,9 +50,9 @@ class Size:
     seconds: float
 
 
-def pages_of(cluster: Synthetic, number: int) -> list[Page]:
+def pages_of(cluster: Synthetic, number: int, slug: str = SLUG) -> list[Page]:
     """The pages that one user opens; `number` selects the topic and the group."""
-    base = f"/c/{SLUG}"
+    base = f"/c/{slug}"
     topic = cluster.topics[(37 * number) % len(cluster.topics)]
     group = cluster.groups[(1 + 7 * number) % len(cluster.groups)]
     return [
@@ -74,12 +74,12 @@ def pages_of(cluster: Synthetic, number: int) -> list[Page]:
 LIVE = ("overview", "topics", "topic", "groups", "group", "brokers", "alerts")
 
 
-def open_pages(cluster: Synthetic, count: int) -> list[Page]:
+def open_pages(cluster: Synthetic, count: int, slug: str = SLUG) -> list[Page]:
     """Live pages for `count` browsers, in turn, with different topics and groups."""
     pages = []
     for number in range(count):
         key = LIVE[number % len(LIVE)]
-        pages += [page for page in pages_of(cluster, number) if page.key == key]
+        pages += [page for page in pages_of(cluster, number, slug) if page.key == key]
     return pages
 
 

@@ -32,7 +32,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench import browser, bytes_a_day, charts, idle, pages, record_search, roll_up
+from bench import browser, bytes_a_day, charts, idle, pages, record_pages, record_search, roll_up
 from bench.measured import Measured
 from bench.report import BROKERS, Found, Report
 from bench.rounds import checkouts_of
@@ -63,6 +63,7 @@ KEYS = (
     browser.KEY,
     charts.KEY,
     record_search.KEY,
+    record_pages.KEY,
     roll_up.KEY,
     bytes_a_day.KEY,
     idle.KEY,
@@ -100,6 +101,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print("\n" + charts.measure(Path(name), options.topics, RESULTS).text)
         if record_search.KEY in keys:
             print("\n" + record_search.measure(Path(name), options.records, RESULTS).text)
+        if record_pages.KEY in keys:
+            seconds = FIRST_MINUTE * options.seconds
+            report = record_pages.measure(Path(name), options.topics, seconds, RESULTS)
+            print("\n" + report.text)
         if bytes_a_day.KEY in keys:
             print("\n" + bytes_a_day.measure(Path(name), options.topics, RESULTS).text)
         if idle.KEY in keys:

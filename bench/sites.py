@@ -36,11 +36,11 @@ class Site:
     url: str
     web: Process
     cookies: Sequence[str]
-    feed_output: Path
+    feed_output: Path | None = None
 
     def tick_times(self) -> dict[int, int]:
-        """Tick number → time of its notification, in milliseconds."""
-        return tick_times(self.feed_output.read_text())
+        """Tick number → time of its notification, in milliseconds; none if nothing feeds it."""
+        return tick_times(self.feed_output.read_text()) if self.feed_output else {}
 
 
 def tick_times(output: str) -> dict[int, int]:

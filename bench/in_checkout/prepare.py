@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import django
 from cryptography.fernet import Fernet
@@ -38,9 +39,13 @@ def main() -> None:
         for_seconds=0,
         **rule_fields(LAG_RARE),
     )
+    output.write_text(json.dumps(sign_ins(users)))
+
+
+def sign_ins(users: int) -> dict[str, Any]:
+    """Sign new users in: the name of the cookie, and the session of each."""
     sessions = [_session(f"user-{number}", _ROLES[number % 3]) for number in range(users)]
-    text = json.dumps({"cookie": settings.SESSION_COOKIE_NAME, "sessions": sessions})
-    output.write_text(text)
+    return {"cookie": settings.SESSION_COOKIE_NAME, "sessions": sessions}
 
 
 def _collect_static_files() -> None:
