@@ -3,8 +3,8 @@
     {"key": DATA, "value": DATA, "headers": {"name": DATA} or [{"name": …, "value": DATA}],
      "partition": 0, "timestamp_ms": 1700000000000}
 
-All members are optional except `value`; other members, such as the `topic` and `offset` of a
-download, are ignored. DATA is null, a text, any other JSON value (written as compact JSON), or one
+All members are optional except `value`. The `topic` and `offset` of a download are ignored; any
+other member is refused, since a misspelt `key` would be lost. DATA is null, a text, any other JSON value (written as compact JSON), or one
 of {"text": …}, {"base64": …}, {"hex": …}, {"json": …}, as downloads and exports write it. They add
 the member `schema` to data that have a schema: such data are refused if they were decoded, since
 the file does not have their bytes.
@@ -35,6 +35,7 @@ from monitoring.schema_registry.exact_json import compact_json, exact_json, stan
 
 Encode = Callable[[Any, str], bytes]  # as SchemaData.of_value
 _PARTITION_MAX, _TIMESTAMP_MAX = 2**31 - 1, 2**53
+_MEMBERS = ("key", "value", "headers", "partition", "timestamp_ms", "topic", "offset")
 _WITH_SCHEMA = ({TEXT, "schema"}, {BASE64, "schema"})
 
 
@@ -87,6 +88,9 @@ def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
         return None
     if "value" not in fields:
         raise InvalidData(_("The member “value” is missing. A tombstone has the value null."))
+    if fields.keys() - set(_MEMBERS):
+        message = _("It has a member that is none of: %(members)s.")
+        raise InvalidData(message % {"members": ", ".join(_MEMBERS)})
     key, value = (
         _encoded(fields.get(name), encoders[name]) if name in encoders else _data(fields.get(name))
         for name in ("key", "value")

@@ -90,6 +90,7 @@ def test_the_last_line_of_an_export_is_no_record():
         ('{"value": 1, "headers": ["secret"]}', "“headers” must be"),
         ('{"value": {"base64": "secret!"}}', "not valid base64"),
         ('{"value": "\\ud800"}', "UTF-8"),
+        ('{"value": 1, "secret": 2}', "none of: key, value, headers"),
         ("[" * 100_000, "nested"),
     ],
 )
