@@ -4,10 +4,10 @@
      "partition": 0, "timestamp_ms": 1700000000000}
 
 All members are optional except `value`. The `topic` and `offset` of a download are ignored; any
-other member is refused, since a misspelt `key` would be lost. DATA is null, a text, any other JSON value (written as compact JSON), or one
-of {"text": …}, {"base64": …}, {"hex": …}, {"json": …}, as downloads and exports write it. They add
-the member `schema` to data that have a schema: such data are refused if they were decoded, since
-the file does not have their bytes.
+other member is refused, since a misspelt `key` would be lost. DATA is null, a text, any other JSON
+value (written as compact JSON), or one of {"text": …}, {"base64": …}, {"hex": …}, {"json": …}, as
+downloads and exports write it. They add the member `schema` to data that have a schema: such data
+are refused if they were decoded, since the file does not have their bytes.
 
 With an encoder for keys or values, data are JSON that it encodes: the value as it stands, {"json":
 …}, or the text of data that an export decoded. Null stays null.

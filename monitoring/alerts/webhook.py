@@ -80,9 +80,7 @@ async def _send(
 ) -> int:
     """The response's status; the body is not read."""
     target = await asyncio.get_running_loop().run_in_executor(_dns_threads, check_url, url, allowed)
-    async with httpx.AsyncClient(
-        follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
-    ) as client:
+    async with bounded_http.new_client(TIMEOUT_S) as client:
         answer = await bounded_http.request(
             client,
             "POST",

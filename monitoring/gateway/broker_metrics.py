@@ -76,9 +76,7 @@ class BrokerMetrics:
 
 async def _fetch(target: Target, token: str) -> Answer:
     headers = {"Accept": _ACCEPT} | ({"Authorization": f"Bearer {token}"} if token else {})
-    async with httpx.AsyncClient(
-        follow_redirects=False, trust_env=False, timeout=timeouts.METRICS_READ_S
-    ) as client:
+    async with bounded_http.new_client(timeouts.METRICS_READ_S) as client:
         return await bounded_http.request(
             client,
             "GET",

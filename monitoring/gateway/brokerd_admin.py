@@ -105,9 +105,7 @@ class BrokerdAdmin:
 
     async def _fetch(self, target: Target, query: dict[str, Any]) -> Answer:
         if self._client is None:
-            self._client = httpx.AsyncClient(
-                follow_redirects=False, trust_env=False, timeout=timeouts.READ_S
-            )
+            self._client = bounded_http.new_client(timeouts.READ_S)
         return await bounded_http.request(
             self._client,
             "GET",

@@ -35,9 +35,7 @@ class BrokerdStatsReader:
 
     def __init__(self, urls: AdminUrls) -> None:
         self._urls = urls
-        self._client = httpx.AsyncClient(
-            follow_redirects=False, trust_env=False, timeout=None, limits=_CONNECTION_LIMITS
-        )
+        self._client = bounded_http.new_client(None, limits=_CONNECTION_LIMITS)
 
     def serves(self, broker_id: int) -> bool:
         return str(broker_id) in self._urls.by_broker

@@ -73,7 +73,7 @@ async def _request(sasl: Sasl) -> AccessToken:
         target = await asyncio.to_thread(
             url_checks.check_url, sasl.token_url, sasl.token_targets
         )  # DNS
-        async with httpx.AsyncClient(trust_env=False, follow_redirects=False) as client:
+        async with bounded_http.new_client(timeouts.TOKEN_S) as client:
             answer = await bounded_http.request(
                 client, "POST", target, timeout_s=timeouts.TOKEN_S, body_bytes_max=_BYTES_MAX,
                 headers=headers, content=urlencode(form).encode(),

@@ -44,10 +44,12 @@ def run(settings: RegistrySettings, read: "Callable[[Connection], Awaitable[T]]"
 
     async def connected() -> T:
         async with asyncio.timeout(TIMEOUT_S):
-            async with httpx.AsyncClient(
-                trust_env=False, follow_redirects=False, timeout=TIMEOUT_S,
-                verify=_context(settings), auth=_login(settings), headers={"Accept": _ACCEPT},
-            ) as client:  # fmt: skip
+            async with bounded_http.new_client(
+                TIMEOUT_S,
+                tls=_tls(settings),
+                auth=_login(settings),
+                headers={"Accept": _ACCEPT},
+            ) as client:
                 return await read(Connection(settings, client))
 
     try:
@@ -79,9 +81,9 @@ def _connection_reason(error: Exception) -> Reason:
     return Reason("registry_silent", why=type(error).__name__)
 
 
-def _context(settings: RegistrySettings) -> ssl.SSLContext | bool:
+def _tls(settings: RegistrySettings) -> ssl.SSLContext | None:
     if not settings.url.lower().startswith("https:"):
-        return False
+        return None
     return ssl_context_of(Tls(settings.ca_pem))
 
 
