@@ -163,13 +163,14 @@ def _sees_whole_group(slug: str, rights: Rights, group: str, over: Range) -> boo
 
 
 def _line(name: str, points: Points, factor: float = 1.0) -> Line:
-    return {
+    line: Line = {
         "name": name,
         "x": points.at_ms.tolist(),
         "y": _numbers(points.mean * factor),
         "low": _numbers(points.low * factor),
         "high": _numbers(points.high * factor),
     }
+    return line | {"is_sum": True} if points.is_sum else line
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:

@@ -1,11 +1,12 @@
 """Makes chart descriptions (static/app/chart.js) from the history.
 
     {"kind": "line", "unit": text, "step_ms": int, "from_ms": int, "to_ms": int,
-     "series": [{"name", "x": [ms], "y": [number | null], "low"?: [...], "high"?: [...],
-                 "is_earlier"?: true, "is_other"?: true}],
+     "series": [{"name", "x": [ms], "y": [number | null], "low": [...], "high": [...],
+                 "is_sum"?: true, "is_earlier"?: true, "is_other"?: true}],
      "gaps": [{"from_ms", "to_ms", "text"}]}
 
-A single line has the lowest and the highest value of each point around it.
+Each line has the lowest and the highest value of each of its points: a peak of a minute is seen
+over 90 days. With `is_sum` they are values that a sum reached at least (monitoring.history.points).
 """
 
 from __future__ import annotations
@@ -57,8 +58,6 @@ def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
     if query.other is not None:
         other = lines.read(slug, rights, query.other, over)
         series += [_as_other(line, query.other) for line in other.lines[: other.compared]]
-    if len(series) > 1:
-        series = [{n: v for n, v in line.items() if n not in ("low", "high")} for line in series]
     return {
         "kind": "line",
         "unit": measures.units()[query.show],
@@ -72,10 +71,9 @@ def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
 
 def _as_earlier(line: Line, compare: str, by_ms: int) -> Line:
     names = {"yesterday": _("%(name)s, a day before"), "week": _("%(name)s, a week before")}
-    return {
+    return line | {
         "name": names[compare] % {"name": line["name"]},
         "x": [at_ms + by_ms for at_ms in line["x"]],
-        "y": line["y"],
         "is_earlier": True,
     }
 
@@ -84,7 +82,7 @@ def _as_other(line: Line, other: ChartQuery) -> Line:
     name = other.subject_name
     if len(other.measures) > 1:
         name = f"{name}: {line['name']}"
-    return {"name": name, "x": line["x"], "y": line["y"], "is_other": True}
+    return line | {"name": name, "is_other": True}
 
 
 def _gap(gap: Gap) -> Chart:

@@ -28,7 +28,8 @@ _STEPS_MS = tuple(
 class Points:
     """The points of a chart: per slot start the values; NaN = not known.
 
-    `amount` is what a counter added in all slots together, None for a gauge.
+    `amount` is what a counter added in all slots together, None for a gauge. Of a sum, `low` and
+    `high` are values that it reached at least (`total`).
     """
 
     at_ms: np.ndarray
@@ -37,6 +38,7 @@ class Points:
     mean: Floats
     high: Floats
     amount: float | None
+    is_sum: bool = False
 
 
 def step_for(range_ms: int, points: int, interval_ms: int) -> int:
@@ -93,21 +95,32 @@ def join(
 
 
 def total(parts: Sequence[Points]) -> Points:
-    """The sum of the means of parts with the same slots; its lowest and highest values are not
-    known.
+    """The sum of parts with the same slots.
 
     Between its first and its last value a part that is not known makes the sum unknown; before and
-    behind them it is no part of it.
+    behind them it is no part of it. When each part had its lowest and highest value is not known.
+    So the highest value is one that the sum has reached at least: that of one part, while the
+    others had at least their lowest. The lowest value likewise.
     """
     first = parts[0]
-    summed, known = np.zeros(len(first.at_ms)), np.zeros(len(first.at_ms), dtype=bool)
+    known = np.zeros(len(first.at_ms), dtype=bool)
+    low, mean, high, spread = np.zeros((4, len(first.at_ms)))  # spread: the largest of a part
     for part in parts:
         known_slots = np.flatnonzero(~np.isnan(part.mean))
         if len(known_slots):
             inside = slice(known_slots[0], known_slots[-1] + 1)
-            summed[inside] += part.mean[inside]
+            mean[inside] += part.mean[inside]
+            low[inside] += part.low[inside]
+            high[inside] += part.high[inside]
+            spread[inside] = np.maximum(spread[inside], part.high[inside] - part.low[inside])
             known[inside] = True
-    unknown = np.full(len(first.at_ms), np.nan)
-    mean = np.where(known, summed, np.nan)
     amount = None if first.amount is None else sum(part.amount or 0.0 for part in parts)
-    return Points(first.at_ms, first.step_ms, unknown, mean, unknown, amount)
+    return Points(
+        at_ms=first.at_ms,
+        step_ms=first.step_ms,
+        low=np.where(known, np.minimum(high - spread, mean), np.nan),
+        mean=np.where(known, mean, np.nan),
+        high=np.where(known, np.maximum(low + spread, mean), np.nan),
+        amount=amount,
+        is_sum=len(parts) > 1,
+    )

@@ -5,7 +5,7 @@
 //   <div class="chart" data-src="/c/local/chart?…" role="img" aria-label="…"></div>
 //
 // spec = {kind: "line", unit: "messages/min", series: [{name, x: [epoch ms], y: [number | null],
-//         low?, high?, is_earlier?, is_other?}], gaps?: [{from_ms, to_ms, text}], from_ms?, to_ms?, step_ms?}
+//         low?, high?, is_sum?, is_earlier?, is_other?}], gaps?: [{from_ms, to_ms, text}], from_ms?, to_ms?, step_ms?}
 // (console/charts/services.py). Times are drawn in UTC, as everywhere on these pages. A null breaks
 // the line. Colours follow the theme and change with it; charts that htmx brings are drawn when they
 // arrive. To draw other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})).
@@ -61,7 +61,7 @@ function theme() {
 
 // The ticks of the figures: whole numbers for what is counted, and 0.2 for a fifth, not "200m".
 function scale(spec) {
-  const told = spec.series.flatMap((series) => series.y).filter((y) => !missing(y));
+  const told = spec.series.flatMap(({ y, high }) => [...y, ...(high ?? [])]).filter((y) => !missing(y));
   const top = told.reduce((most, y) => Math.max(most, y), 0);
   const ticks = { tickformat: top < 1000 ? ",.4~g" : "~s" };
   const few = top < 10 && told.every(Number.isInteger);

@@ -37,3 +37,19 @@ def test_a_chart_shows_another_range_and_yesterday(web, page, clusters, operator
         "aria-current", "true"
     )
     expect(lag.locator(".legendtext")).to_have_count(2, timeout=DRAWN_MS)
+
+
+def test_each_line_of_a_chart_has_the_peaks_around_it(web, page, clusters, operator):
+    number, a_day = tick_now() - 3, DAY_MS // INTERVAL_MS
+    peak = [[row | {"log_end_offset": end} for row in GROUPS] for end in (70, 9000, 70)]
+    writer._changes_by_cluster.clear()
+    writer.append(
+        current(), "local", [make_tick(number - a_day + n, groups=peak[n]) for n in range(3)]
+    )
+    for n in range(3):
+        sample(number=number + n, groups=peak[n])
+    sign_in(page, web, operator)
+    page.goto(f"{web}/c/local/groups/billing?range=90d&compare=yesterday")
+    lag = page.locator(".chart[data-src*='show=lag']")
+    expect(lag.locator("path.js-fill")).to_have_count(2, timeout=DRAWN_MS)
+    expect(lag.locator(".ytick").last).to_contain_text("k")

@@ -63,6 +63,56 @@ def test_a_single_line_has_its_lowest_and_highest_values(clusters, redis_server,
     assert len(line["low"]) == len(line["high"]) == len(line["y"]) == len(line["x"])
 
 
+def peak_of_one_tick(topics=("orders", "payments"), first=None):
+    """Every topic gets 50 records in each tick; the last one gets 50,000 in one of them."""
+    first = tick_now() - 8 if first is None else first
+    ends = dict.fromkeys(topics, 0)
+    made = []
+    for number in range(8):
+        for topic in topics:
+            ends[topic] += 50_000 if (topic, number) == (topics[-1], 4) else 50
+        rows = [PARTITIONS[0] | {"topic": t, "log_end_offset": end} for t, end in ends.items()]
+        groups = [
+            GROUPS[0] | {"topic": t, "log_end_offset": end, "committed_offset": end // 2}
+            for t, end in ends.items()
+        ]
+        made.append(make_tick(first + number, partitions=rows, groups=groups))
+    return made
+
+
+PEAK = 50_000 / (INTERVAL_MS / 1000)
+
+
+def highest(line):
+    return max(y for y in line["high"] if y is not None)
+
+
+@pytest.mark.parametrize(("asked", "peaks"), [
+    ({"of": "cluster", "show": "records"}, [PEAK, PEAK / 2]),
+    ({"of": "topic", "topic": "orders", "show": "records", "with": "payments"}, [10, PEAK]),
+    ({"of": "topic", "topic": "payments", "show": "records", "compare": "yesterday"}, [PEAK] * 2),
+    ({"of": "group", "group": "billing", "show": "records"}, [PEAK + 10, PEAK / 2]),
+])  # fmt: skip
+def test_a_peak_of_one_tick_is_seen_over_ninety_days_in_each_line(
+    asked, peaks, clusters, redis_server, client_of, admin
+):
+    a_day_before = tick_now() - 8 - DAY_MS // INTERVAL_MS
+    writer.append(current(), "local", peak_of_one_tick(first=a_day_before))
+    for tick in peak_of_one_tick():
+        put_tick(tick)
+    shown = loaded(client_of(admin), **asked, range="90d").json()["series"]
+    assert [highest(line) for line in shown] == pytest.approx(peaks, rel=0.01)
+    assert all(max(values(line)) < highest(line) for line in shown if highest(line) > 100)
+
+
+def test_the_highest_of_a_sum_says_that_it_is_one(clusters, redis_server, client_of, admin):
+    for tick in peak_of_one_tick():
+        put_tick(tick)
+    asked = {"of": "group", "group": "billing", "show": "records"}
+    produced, consumed = loaded(client_of(admin), **asked, range="90d").json()["series"]
+    assert (produced["is_sum"], "is_sum" in consumed) == (True, False)
+
+
 def test_yesterday_is_a_second_line_at_the_times_of_today(clusters, redis_server, client_of, admin):
     number = tick_now() - 3
     a_day = DAY_MS // INTERVAL_MS
