@@ -18,14 +18,16 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.charts import lines, measures
 from console.charts.chart_query import ChartQuery
-from console.charts.lines import Line
+from console.charts.lines import Line, Unanswered
 from console.charts.ranges import COMPARE_MS
+from console.ui import times
 from console.ui.texts import sentence
 from monitoring.history.series import Gap, Range
 from monitoring.reasons import loads
 from monitoring.scope import ANY
 
 POINTS_MAX = 600
+_MS = 1000
 Chart = dict[str, Any]
 
 
@@ -65,7 +67,7 @@ def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
         "from_ms": over.from_ms,
         "to_ms": max([over.to_ms, *(line["x"][-1] + 1 for line in series if line["x"])]),
         "series": series,
-        "gaps": [_gap(gap) for gap in read.gaps],
+        "gaps": [*map(_gap, read.gaps), *map(_gap_of_answers, read.unanswered)],
     }
 
 
@@ -87,3 +89,9 @@ def _as_other(line: Line, other: ChartQuery) -> Line:
 
 def _gap(gap: Gap) -> Chart:
     return {"from_ms": gap.from_ms, "to_ms": gap.to_ms, "text": sentence(loads(gap.reason))}
+
+
+def _gap_of_answers(found: Unanswered) -> Chart:
+    text = _("No answer for %(time)s: lag and offsets were not known then.")
+    text %= {"time": times.duration(found.ms / _MS)}
+    return {"from_ms": found.from_ms, "to_ms": found.to_ms, "text": text}

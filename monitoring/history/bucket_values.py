@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from monitoring.history.table_specs import Table
+from monitoring.history.table_specs import EXISTS, UNANSWERED, UNANSWERED_MS, Table
 
 Floats = np.ndarray
 _MS = 1000
@@ -126,6 +126,22 @@ def rate(rows: pa.Table, table: Table, name: str, buckets: Buckets) -> BucketVal
     weight = np.where(has_row, rated_ms, buckets.rated_ms)
     amounts = np.where(is_sampled, np.where(has_row, _take(amount, row_numbers), 0.0), np.nan)
     return BucketValues(low, mean, high, amounts, np.where(np.isnan(mean), 0.0, weight))
+
+
+def unanswered(rows: pa.Table, buckets: Buckets) -> BucketValues:
+    """The milliseconds of samples without an answer; each value is the amount of the bucket."""
+    row_numbers, has_row = _newest_rows(rows, buckets)
+    states = _numbers(rows, "state")
+    held = np.nan_to_num(_held_values(rows, "state_before", states, row_numbers)).astype(np.int64)
+    amounts = np.where((held & UNANSWERED) > 0, buckets.rated_ms, 0).astype(float)
+    is_known = (held & EXISTS) > 0
+    if UNANSWERED_MS in rows.column_names:
+        stored = _take(_numbers(rows, UNANSWERED_MS), row_numbers)
+        is_older = np.isnan(stored) & (row_numbers >= 0)
+        is_known = (is_known | has_row) & ~is_older
+        amounts = np.where(has_row, stored, amounts)
+    found = np.where(is_known & (buckets.samples > 0), amounts, np.nan)
+    return BucketValues(found, found, found, found, np.where(np.isnan(found), 0.0, 1.0))
 
 
 def _newest_rows(rows: pa.Table, buckets: Buckets) -> tuple[np.ndarray, np.ndarray]:

@@ -64,8 +64,12 @@ def join(
     step_ms: int,
     *,
     rate: bool,
+    is_amount: bool = False,
 ) -> Points:
-    """The points of `[from_ms, to_ms)` from parts that do not overlap."""
+    """The points of `[from_ms, to_ms)` from parts that do not overlap.
+
+    With `is_amount` all values of a point are the amount of the buckets in it.
+    """
     first = from_ms - from_ms % step_ms
     at_ms = np.arange(first, to_ms, step_ms)
     slots = len(at_ms)
@@ -77,20 +81,23 @@ def join(
         slot = (buckets.at_ms[inside] - first) // step_ms
         np.minimum.at(low, slot, values.low[inside])
         np.maximum.at(high, slot, values.high[inside])
-        np.add.at(total, slot, values.mean[inside] * values.weight[inside])
+        weighted = values.last if is_amount else values.mean * values.weight
+        np.add.at(total, slot, weighted[inside])
         np.add.at(weights, slot, values.weight[inside])
         within = (buckets.at_ms >= from_ms) & (buckets.at_ms < to_ms)
-        amount += float(np.nansum(values.last[within])) if rate else 0.0
+        amount += float(np.nansum(values.last[within])) if rate or is_amount else 0.0
     known = weights > 0
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(known, total / weights, np.nan)
+        mean = np.where(known, total if is_amount else total / weights, np.nan)
+    if is_amount:
+        low = high = mean
     return Points(
         at_ms=at_ms,
         step_ms=step_ms,
         low=np.where(known, low, np.nan),
         mean=mean,
         high=np.where(known, high, np.nan),
-        amount=amount if rate else None,
+        amount=amount if rate or is_amount else None,
     )
 
 

@@ -161,6 +161,28 @@ def test_the_sum_of_a_group_is_made_of_the_topics_that_the_user_sees(
         assert (whole["name"], set(values(whole))) == ("all topics", {1012})
 
 
+def test_a_group_whose_coordinator_did_not_answer_says_for_how_long(
+    clusters, redis_server, client_of, admin
+):
+    silent = {"reported_at_ms": 40, "log_end_offset": None}
+    first = tick_now() - 6
+    for number in range(6):
+        groups = [row | (silent if number in (2, 3) else {}) for row in GROUPS]
+        sample(number=first + number, groups=groups)
+    scoped = a_user("scoped", "viewer", topics=["orders"], groups=["billing"])
+    for user in (admin, scoped):
+        for show in ("lag", "records"):
+            spec = loaded(client_of(user), of="group", group="billing", show=show).json()
+            [gap] = spec["gaps"]
+            assert gap["text"] == "No answer for 10 s: lag and offsets were not known then."
+            assert gap["to_ms"] - gap["from_ms"] == 2 * INTERVAL_MS
+    assert (
+        loaded(client_of(admin), of="group", group="billing", show="lag", range="24h")
+        .json()["gaps"][0]["text"]
+        .startswith("No answer for 10 s")
+    )
+
+
 def test_another_topic_is_a_line_of_the_chart(clusters, redis_server, client_of, admin):
     first = tick_now() - 3
     for number in range(3):
