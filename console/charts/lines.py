@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +21,7 @@ from monitoring.scope import ANY
 TOPICS_MAX = 7  # lines of a group's topics, besides the group's own
 TOPICS_SUMMED_MAX = 50  # of a group; each is a query
 _MS = 1000.0
+_DIGITS = 6
 # Charts of a broker → the measure of its log directories.
 _OF_LOG_DIRS = {"size": "size_bytes", "disk": "free_bytes"}
 Line = dict[str, Any]
@@ -214,4 +214,12 @@ def _line(name: str, points: Points, factor: float = 1.0) -> Line:
 
 def _numbers(values: np.ndarray) -> list[float | None]:
     """For JSON: NaN as null, and no more digits than a chart shows."""
-    return [None if math.isnan(value) else float(f"{value:.6g}") for value in values.tolist()]
+    is_known = ~np.isnan(values)
+    is_zero = ~is_known | (values == 0)
+    places = _DIGITS - 1 - np.floor(np.log10(np.abs(np.where(is_zero, 1.0, values))))
+    # Powers of ten are exact as floats, their inverses are not: so the quotient is the nearest one.
+    scale, unit = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
+    rounded = (np.round(values * scale / unit) / scale * unit).astype(object)
+    rounded[~is_known] = None
+    found: list[float | None] = rounded.tolist()
+    return found

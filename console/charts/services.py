@@ -26,7 +26,6 @@ from monitoring.history.series import Gap, Range
 from monitoring.reasons import loads
 from monitoring.scope import ANY
 
-POINTS_MAX = 600
 _MS = 1000
 Chart = dict[str, Any]
 
@@ -48,7 +47,7 @@ def may_see(rights: Rights, query: ChartQuery) -> bool:
 
 def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
     """The chart of a query that `may_see` allows. Raises OSError if the history is unavailable."""
-    over = Range.until(now_ms, query.range_ms, POINTS_MAX)
+    over = Range.until(now_ms, query.range_ms, query.points_max)
     read = lines.read(slug, rights, query, over)
     series = list(read.lines)
     if query.compare:

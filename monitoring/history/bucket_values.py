@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from monitoring.history.table_specs import EXISTS, UNANSWERED, UNANSWERED_MS, Table
 
@@ -27,10 +28,9 @@ class Buckets:
     @classmethod
     def of_ticks(cls, ticks: pa.Table) -> Buckets:
         """From the ticks table of the raw level."""
-        is_ok = np.array([status == "ok" for status in ticks["status"].to_pylist()], dtype=bool)
         return cls(
             at_ms=ticks["at_ms"].to_numpy(),
-            samples=is_ok.astype(np.int64),
+            samples=pc.equal(ticks["status"], "ok").to_numpy().astype(np.int64),
             rated_ms=ticks["step_ms"].fill_null(0).to_numpy(),
         )
 

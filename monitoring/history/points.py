@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitoring.history.bucket_values import Buckets, BucketValues, Floats
-from monitoring.history.levels import DAY_MS, HOUR_MS, LEVELS, MINUTE_MS, Level
+from monitoring.history.levels import DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, MINUTE_MS, Level
 
 POINTS_MAX = 2000
 _SECOND_MS = 1000
@@ -22,6 +22,9 @@ _STEPS_MS = tuple(
     + [n * HOUR_MS for n in (1, 2, 3, 4, 6, 8, 12)]
     + [n * DAY_MS for n in (1, 2, 7, 14, 30)]
 )
+# A longer range has at least the buckets of the next level: each span of a level is files of its
+# own, and to open them takes most of the time of a chart.
+_RANGES_MAX_MS = ((HOUR_MS, MINUTE), (7 * DAY_MS, HOUR))  # of raw ticks, of minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +45,17 @@ class Points:
 
 
 def step_for(range_ms: int, points: int, interval_ms: int) -> int:
-    """The length of a slot: at most `points` of them, and none shorter than a tick.
+    """The length of a slot: at most `points` of them, and none shorter than a tick or than the
+    buckets of a level from which so long a range is read quickly.
 
     Raises ValueError if `points` is not from 2 to POINTS_MAX.
     """
     if not 2 <= points <= POINTS_MAX:
         raise ValueError(f"a chart has from 2 to {POINTS_MAX} points, not {points}")
     step_min_ms = max(interval_ms, -(-range_ms // points))
+    for range_max_ms, next_level in _RANGES_MAX_MS:
+        if range_ms > range_max_ms:
+            step_min_ms = max(step_min_ms, next_level.bucket_ms)
     return next((step for step in _STEPS_MS if step >= step_min_ms), step_min_ms)
 
 

@@ -252,11 +252,11 @@ def _live(slug: str, subject: Subject, measures: Sequence[str], from_ms: int) ->
 
 
 def _gaps(ticks: pa.Table, bucket_ms: int) -> Iterable[Gap]:
-    for row in ticks.to_pylist():
-        if row.get("status") == "gap":
-            yield Gap(row["at_ms"], row["at_ms"] + row["interval_ms"], row["reason"])
-        elif row.get("samples") == 0:
-            yield Gap(row["at_ms"], row["at_ms"] + bucket_ms, row["reason"])
+    is_raw = "status" in ticks.column_names
+    without_samples = pc.field("status") == "gap" if is_raw else pc.field("samples") == 0
+    for row in ticks.filter(without_samples).to_pylist():
+        length_ms = row["interval_ms"] if is_raw else bucket_ms
+        yield Gap(row["at_ms"], row["at_ms"] + length_ms, row["reason"])
 
 
 def _joined_gaps(gaps: Sequence[Gap]) -> tuple[Gap, ...]:

@@ -53,3 +53,21 @@ def test_each_line_of_a_chart_has_the_peaks_around_it(web, page, clusters, opera
     lag = page.locator(".chart[data-src*='show=lag']")
     expect(lag.locator("path.js-fill")).to_have_count(2, timeout=DRAWN_MS)
     expect(lag.locator(".ytick").last).to_contain_text("k")
+
+
+@pytest.mark.parametrize("window_px", [390, 1440])
+def test_a_chart_asks_for_the_points_that_its_width_has_room_for(
+    web, page, clusters, operator, window_px
+):
+    for n in range(3):
+        sample(number=tick_now() - 3 + n)
+    page.set_viewport_size({"width": window_px, "height": 800})
+    sign_in(page, web, operator)
+    chart = page.locator(".chart[data-src*='show=lag']")
+    with page.expect_response(lambda answer: "show=lag" in answer.url) as answered:
+        page.goto(f"{web}/c/local/groups/billing?range=90d")
+        chart.scroll_into_view_if_needed()
+    [line] = answered.value.json()["series"]
+    width = chart.evaluate("chart => chart.clientWidth")
+    assert answered.value.url.endswith(f"&width={width - width % 100}")
+    assert width < len(line["x"]) <= 2 * width

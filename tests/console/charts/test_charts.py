@@ -285,6 +285,7 @@ def test_a_topic_that_is_not_there_has_a_chart_without_lines(sampled, client_of,
     ({"of": "group", "show": "lag", "range": "9y"}, "range is one of 15m, 1h, 6h, 24h, 7d, 30d"),
     ({"of": "group", "show": "lag", "compare": "ever"}, "compare is one of yesterday, week"),
     ({"of": "broker", "show": "cpu"}, "broker is a number"),
+    ({"of": "cluster", "show": "lag", "width": "wide"}, "width is a number"),
     ({"of": "cluster", "show": "lag", "with": "other"}, "with is for charts of topics, groups"),
     ({"of": "broker", "show": "cpu", "broker": "1", "with": "x"}, "with is a number"),
     ({"of": "topic", "show": "size", "topic": "a", "partition": "-1"}, "partition is a number"),
@@ -327,6 +328,20 @@ def test_the_range_and_the_comparison_of_a_page_are_those_of_its_url(sampled, cl
 def test_charts_of_ninety_days_do_not_reach_before_the_epoch(sampled, client_of, viewer):
     spec = loaded(client_of(viewer), of="group", group="billing", show="lag", range="90d").json()
     assert spec["from_ms"] == pytest.approx(time.time() * 1000 - 90 * DAY_MS, abs=60_000)
+
+
+@pytest.mark.parametrize(("width", "points"), [
+    (320, range(300, 600)), (960, range(601, 1920)), (None, range(300, 600)),
+    (1, range(300, 401)), (99_999, range(601, 2001)), ("", range(300, 600)),
+])  # fmt: skip
+def test_a_chart_has_at_most_two_points_a_pixel(
+    width, points, clusters, redis_server, client_of, admin
+):
+    several()
+    asked = {"of": "group", "group": "billing", "show": "lag", "range": "90d"}
+    asked |= {} if width is None else {"width": width}
+    [line] = loaded(client_of(admin), **asked).json()["series"]
+    assert len(line["x"]) in points
 
 
 @pytest.mark.parametrize(

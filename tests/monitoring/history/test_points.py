@@ -1,8 +1,10 @@
 """The points of charts."""
 
 import numpy as np
+import pytest
 
-from monitoring.history.points import Points, total
+from monitoring.history.levels import DAY_MS, HOUR, HOUR_MS, MINUTE, MINUTE_MS, RAW
+from monitoring.history.points import Points, level_for, step_for, total
 
 NAN = float("nan")
 
@@ -36,3 +38,18 @@ def test_the_highest_and_lowest_of_one_part_are_its_own():
     assert np.array_equal(found.low, [1, NAN, 2], equal_nan=True)
     assert np.array_equal(found.high, [9, NAN, 4], equal_nan=True)
     assert not found.is_sum
+
+
+@pytest.mark.parametrize("points_max", [400, 600, 1200, 2000])
+@pytest.mark.parametrize("range_ms", [15 * MINUTE_MS, HOUR_MS, DAY_MS, 7 * DAY_MS, 90 * DAY_MS])
+def test_a_range_has_no_more_points_than_asked_for(range_ms, points_max):
+    assert range_ms / step_for(range_ms, points_max, 5000) <= points_max
+
+
+@pytest.mark.parametrize(("range_ms", "points_max", "level"), [
+    (HOUR_MS, 2000, RAW), (6 * HOUR_MS, 600, MINUTE), (6 * HOUR_MS, 2000, MINUTE),
+    (DAY_MS, 600, MINUTE), (DAY_MS, 2000, MINUTE), (7 * DAY_MS, 2000, MINUTE),
+    (30 * DAY_MS, 600, HOUR), (30 * DAY_MS, 2000, HOUR), (90 * DAY_MS, 2000, HOUR),
+])  # fmt: skip
+def test_the_level_follows_from_range_and_points(range_ms, points_max, level):
+    assert level_for(step_for(range_ms, points_max, 5000)) is level
