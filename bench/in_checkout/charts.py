@@ -38,7 +38,7 @@ MINUTE_DAYS, HOUR_DAYS = 7, 90
 RAW_MINUTES = 15
 BUSY_EVERY = 20  # one partition in so many changes in every bucket, the others only repeat
 KEYS_AT_ONCE = 5000
-PIXELS = 600
+POINTS = 2000  # of the widest chart
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
 RANGES_MS = {
@@ -236,7 +236,7 @@ def measure(cluster: Synthetic, now_ms: int, rounds: int) -> dict[str, list[floa
     }
     found = {}
     for name, range_ms in RANGES_MS.items():
-        over = Range.until(now_ms, range_ms, PIXELS)
+        over = Range.until(now_ms, range_ms, POINTS)
         for kind, (subject, measures) in subjects.items():
             times = []
             for number in range(rounds + 1):

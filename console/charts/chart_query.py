@@ -4,6 +4,7 @@ of=cluster | topic | group | broker      with topic=, partition=, group=, broker
 show=records | bytes | size | lag | …    (measures.py)
 range=15m … 90d (ranges.py)    compare= (nothing) | yesterday | week
 with=                                    another topic, topic/partition, group or broker beside it
+width=                                   of the chart in CSS pixels
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from monitoring.history.series import Subject
 
 Kind = Literal["cluster", "topic", "group", "broker"]
 _NUMBER_DIGITS = 9
+_POINTS_A_PIXEL = 2
+_WIDTHS_PX = (200, 1000)  # a narrower or wider chart counts as one of these
+DEFAULT_WIDTH_PX = 300
 
 
 class InvalidQuery(ValueError):
@@ -41,6 +45,13 @@ class ChartQuery:
     range: str = DEFAULT_RANGE
     compare: str = ""
     other: ChartQuery | None = None
+    width_px: int = DEFAULT_WIDTH_PX
+
+    @property
+    def points_max(self) -> int:
+        """How many points the chart has at most."""
+        least, most = _WIDTHS_PX
+        return _POINTS_A_PIXEL * min(max(self.width_px, least), most)
 
     @property
     def subject(self) -> Subject:
@@ -82,7 +93,8 @@ class ChartQuery:
         return RANGES_MS[self.range]
 
     def parameters(self) -> str:
-        """The query string; without range and compare, which the page adds."""
+        """The query string; without range and compare, which the page adds, and without the width,
+        which the browser adds."""
         names = {"cluster": (), "topic": ("topic",), "group": ("group",), "broker": ("broker",)}
         found = {"of": self.kind, "show": self.show}
         found |= {name: str(getattr(self, name)) for name in names[self.kind]}
@@ -104,6 +116,7 @@ def parse(params: Mapping[str, str]) -> ChartQuery:
         broker=_number("broker", params.get("broker", "")) if kind == "broker" else -1,
         range=_one_of(params, "range", RANGES_MS, DEFAULT_RANGE),
         compare=_one_of(params, "compare", {"": 0} | COMPARE_MS, ""),
+        width_px=_number("width", params.get("width") or str(DEFAULT_WIDTH_PX)),
     )
     other = params.get("with", "")
     return replace(query, other=query.for_subject(other)) if other else query

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,25 @@ from console.live import snapshot_cache
 from monitoring.history import points, series
 from monitoring.history.points import Points
 from monitoring.history.series import Gap, Range, Subject
-from monitoring.history.table_specs import GROUP_TOPICS, LOG_DIRS
+from monitoring.history.table_specs import GROUP_TOPICS, LOG_DIRS, UNANSWERED_MS
 from monitoring.scope import ANY
 
 TOPICS_MAX = 7  # lines of a group's topics, besides the group's own
 TOPICS_SUMMED_MAX = 50  # of a group; each is a query
 _MS = 1000.0
+_DIGITS = 6
 # Charts of a broker → the measure of its log directories.
 _OF_LOG_DIRS = {"size": "size_bytes", "disk": "free_bytes"}
 Line = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Points one after the other that have samples without an answer, for `ms` together."""
+
+    from_ms: int
+    to_ms: int
+    ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +43,13 @@ class Lines:
     lines: list[Line]
     gaps: tuple[Gap, ...]
     compared: int
+    unanswered: tuple[Unanswered, ...] = ()
 
     def known(self) -> Lines:
         """Without lines that have no value."""
         found = [any(y is not None for y in line["y"]) for line in self.lines]
         known_lines = [line for line, is_known in zip(self.lines, found, strict=True) if is_known]
-        return Lines(known_lines, self.gaps, sum(found[: self.compared]))
+        return replace(self, lines=known_lines, compared=sum(found[: self.compared]))
 
 
 def read(slug: str, rights: Rights, query: ChartQuery, over: Range) -> Lines:
@@ -80,12 +90,13 @@ def _of_group(slug: str, rights: Rights, query: ChartQuery, over: Range) -> Line
 def _lag(slug: str, group: str, topics: list[str], is_whole: bool, over: Range) -> Lines:
     """The group's line and those of the topics that are most behind. If the user does not see all
     of its topics, the group's line is the sum over those that the user sees."""
-    whole, by_topic, gaps = _sum(slug, group, "lag", topics, is_whole, over)
+    found = _sum(slug, group, "lag", topics, is_whole, over)
+    whole = found.whole
     name = _("all topics") if len(topics) > 1 else (topics[0] if topics else group)
     lines = [] if whole is None else [_line(name if is_whole else _sum_name(), whole)]
     if len(topics) > 1 or whole is None:
-        lines += [_line(topic, by_topic[topic]) for topic in topics[:TOPICS_MAX]]
-    return Lines(lines, gaps, 1)
+        lines += [_line(topic, found.by_topic[topic]) for topic in topics[:TOPICS_MAX]]
+    return Lines(lines, found.gaps, 1, _unanswered(found.unanswered))
 
 
 def _sum_name() -> str:
@@ -97,11 +108,10 @@ def _produced_and_consumed(
 ) -> Lines:
     """What the group's topics get, and what the group reads of them."""
     names = measures.line_names()
-    consumed, by_topic, gaps = _sum(
-        slug, group, "consumed", topics, is_whole, over, of_topics=not is_whole
-    )
+    summed = _sum(slug, group, "consumed", topics, is_whole, over, of_topics=not is_whole)
+    consumed = summed.whole
     if consumed is None and len(topics) == 1:
-        consumed = by_topic[topics[0]]
+        consumed = summed.by_topic[topics[0]]
     lines = []
     if topics and len(topics) <= TOPICS_SUMMED_MAX:
         subjects = [Subject.topic(topic) for topic in topics]
@@ -110,7 +120,18 @@ def _produced_and_consumed(
         lines.append(_line(names["records"], produced))
     if consumed is not None:
         lines.append(_line(names["consumed"], consumed))
-    return Lines(lines, gaps, len(lines))
+    return Lines(lines, summed.gaps, len(lines), _unanswered(summed.unanswered))
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupSum:
+    """The points of a group (None if not known) and of its topics; `unanswered`: the time without
+    an answer, of the group or, if it is not known, of its topics."""
+
+    whole: Points | None
+    by_topic: dict[str, Points]
+    unanswered: list[Points]
+    gaps: tuple[Gap, ...]
 
 
 def _sum(
@@ -122,23 +143,41 @@ def _sum(
     over: Range,
     *,
     of_topics: bool = True,
-) -> tuple[Points | None, dict[str, Points], tuple[Gap, ...]]:
-    """The group's points (None if not known), those of its topics if `of_topics`, and the gaps."""
+) -> _GroupSum:
+    """The measure of a group, and of its topics if `of_topics`."""
+    measures = [measure, UNANSWERED_MS]
     whole: Points | None = None
     gaps: tuple[Gap, ...] = ()
+    unanswered: list[Points] = []
     if is_whole:
-        found = series.read(slug, Subject.group(group), [measure], over)
+        found = series.read(slug, Subject.group(group), measures, over)
         whole, gaps = found.measures[measure], found.gaps
+        unanswered.append(found.measures[UNANSWERED_MS])
     by_topic: dict[str, Points] = {}
     count = TOPICS_MAX if is_whole else TOPICS_SUMMED_MAX
     names = topics[: count if of_topics else 0]
     subjects = [Subject.group(group, topic) for topic in names]
-    all_found = series.read_all(slug, subjects, [measure], over)
+    all_found = series.read_all(slug, subjects, [measure] if is_whole else measures, over)
     for topic, found in zip(names, all_found, strict=True):
         by_topic[topic], gaps = found.measures[measure], found.gaps
+        if not is_whole:
+            unanswered.append(found.measures[UNANSWERED_MS])
     if whole is None and 1 < len(topics) <= TOPICS_SUMMED_MAX:
         whole = points.total(list(by_topic.values()))
-    return whole, by_topic, gaps
+    return _GroupSum(whole, by_topic, unanswered, gaps)
+
+
+def _unanswered(parts: list[Points]) -> tuple[Unanswered, ...]:
+    """Of several parts the one with the longest time counts in each point."""
+    if not parts:
+        return ()
+    ms = np.nan_to_num(np.fmax.reduce([part.mean for part in parts]))
+    edges = np.flatnonzero(np.diff(ms > 0, prepend=False, append=False))
+    at_ms, step_ms = parts[0].at_ms, parts[0].step_ms
+    return tuple(
+        Unanswered(int(at_ms[first]), int(at_ms[end - 1]) + step_ms, int(ms[first:end].sum()))
+        for first, end in edges.reshape(-1, 2)
+    )
 
 
 def _topics_of(slug: str, rights: Rights, group: str, over: Range) -> list[str]:
@@ -163,15 +202,24 @@ def _sees_whole_group(slug: str, rights: Rights, group: str, over: Range) -> boo
 
 
 def _line(name: str, points: Points, factor: float = 1.0) -> Line:
-    return {
+    line: Line = {
         "name": name,
         "x": points.at_ms.tolist(),
         "y": _numbers(points.mean * factor),
         "low": _numbers(points.low * factor),
         "high": _numbers(points.high * factor),
     }
+    return line | {"is_sum": True} if points.is_sum else line
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:
     """For JSON: NaN as null, and no more digits than a chart shows."""
-    return [None if math.isnan(value) else float(f"{value:.6g}") for value in values.tolist()]
+    is_known = ~np.isnan(values)
+    is_zero = ~is_known | (values == 0)
+    places = _DIGITS - 1 - np.floor(np.log10(np.abs(np.where(is_zero, 1.0, values))))
+    # Powers of ten are exact as floats, their inverses are not: so the quotient is the nearest one.
+    scale, unit = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
+    rounded = (np.round(values * scale / unit) / scale * unit).astype(object)
+    rounded[~is_known] = None
+    found: list[float | None] = rounded.tolist()
+    return found

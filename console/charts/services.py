@@ -1,11 +1,12 @@
 """Makes chart descriptions (static/app/chart.js) from the history.
 
     {"kind": "line", "unit": text, "step_ms": int, "from_ms": int, "to_ms": int,
-     "series": [{"name", "x": [ms], "y": [number | null], "low"?: [...], "high"?: [...],
-                 "is_earlier"?: true, "is_other"?: true}],
+     "series": [{"name", "x": [ms], "y": [number | null], "low": [...], "high": [...],
+                 "is_sum"?: true, "is_earlier"?: true, "is_other"?: true}],
      "gaps": [{"from_ms", "to_ms", "text"}]}
 
-A single line has the lowest and the highest value of each point around it.
+Each line has the lowest and the highest value of each of its points: a peak of a minute is seen
+over 90 days. With `is_sum` they are values that a sum reached at least (monitoring.history.points).
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.charts import lines, measures
 from console.charts.chart_query import ChartQuery
-from console.charts.lines import Line
+from console.charts.lines import Line, Unanswered
 from console.charts.ranges import COMPARE_MS
+from console.ui import times
 from console.ui.texts import sentence
 from monitoring.history.series import Gap, Range
 from monitoring.reasons import loads
 from monitoring.scope import ANY
 
-POINTS_MAX = 600
+_MS = 1000
 Chart = dict[str, Any]
 
 
@@ -45,7 +47,7 @@ def may_see(rights: Rights, query: ChartQuery) -> bool:
 
 def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
     """The chart of a query that `may_see` allows. Raises OSError if the history is unavailable."""
-    over = Range.until(now_ms, query.range_ms, POINTS_MAX)
+    over = Range.until(now_ms, query.range_ms, query.points_max)
     read = lines.read(slug, rights, query, over)
     series = list(read.lines)
     if query.compare:
@@ -57,8 +59,6 @@ def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
     if query.other is not None:
         other = lines.read(slug, rights, query.other, over)
         series += [_as_other(line, query.other) for line in other.lines[: other.compared]]
-    if len(series) > 1:
-        series = [{n: v for n, v in line.items() if n not in ("low", "high")} for line in series]
     return {
         "kind": "line",
         "unit": measures.units()[query.show],
@@ -66,16 +66,15 @@ def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
         "from_ms": over.from_ms,
         "to_ms": max([over.to_ms, *(line["x"][-1] + 1 for line in series if line["x"])]),
         "series": series,
-        "gaps": [_gap(gap) for gap in read.gaps],
+        "gaps": [*map(_gap, read.gaps), *map(_gap_of_answers, read.unanswered)],
     }
 
 
 def _as_earlier(line: Line, compare: str, by_ms: int) -> Line:
     names = {"yesterday": _("%(name)s, a day before"), "week": _("%(name)s, a week before")}
-    return {
+    return line | {
         "name": names[compare] % {"name": line["name"]},
         "x": [at_ms + by_ms for at_ms in line["x"]],
-        "y": line["y"],
         "is_earlier": True,
     }
 
@@ -84,8 +83,14 @@ def _as_other(line: Line, other: ChartQuery) -> Line:
     name = other.subject_name
     if len(other.measures) > 1:
         name = f"{name}: {line['name']}"
-    return {"name": name, "x": line["x"], "y": line["y"], "is_other": True}
+    return line | {"name": name, "is_other": True}
 
 
 def _gap(gap: Gap) -> Chart:
     return {"from_ms": gap.from_ms, "to_ms": gap.to_ms, "text": sentence(loads(gap.reason))}
+
+
+def _gap_of_answers(found: Unanswered) -> Chart:
+    text = _("No answer for %(time)s: lag and offsets were not known then.")
+    text %= {"time": times.duration(found.ms / _MS)}
+    return {"from_ms": found.from_ms, "to_ms": found.to_ms, "text": text}

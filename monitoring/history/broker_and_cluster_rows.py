@@ -87,7 +87,7 @@ def cluster_row(
     all_partitions = Sums(np.zeros(len(partitions.keys), dtype=np.int64), 1)
     all_groups = Sums(np.zeros(len(groups.keys), dtype=np.int64), 1)
     # A group that never committed has no lag, and so is no part of the sum.
-    has_lag = groups.gauges["lag"].known | ((groups.state & ~EXISTS) > 0)
+    has_lag = groups.gauges["lag"].known | ((groups.state & groups.table.counter_bits) > 0)
     state = all_partitions.state(CLUSTER, partitions) | all_groups.state(CLUSTER, groups, has_lag)
     rated = all_partitions.rated(CLUSTER, partitions) | all_groups.rated(CLUSTER, groups, has_lag)
     lag = all_groups.total(groups.gauges["lag"], has_lag)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from monitoring.history.table_specs import Table
+from monitoring.history.table_specs import EXISTS, UNANSWERED, UNANSWERED_MS, Table
 
 Floats = np.ndarray
 _MS = 1000
@@ -27,10 +28,9 @@ class Buckets:
     @classmethod
     def of_ticks(cls, ticks: pa.Table) -> Buckets:
         """From the ticks table of the raw level."""
-        is_ok = np.array([status == "ok" for status in ticks["status"].to_pylist()], dtype=bool)
         return cls(
             at_ms=ticks["at_ms"].to_numpy(),
-            samples=is_ok.astype(np.int64),
+            samples=pc.equal(ticks["status"], "ok").to_numpy().astype(np.int64),
             rated_ms=ticks["step_ms"].fill_null(0).to_numpy(),
         )
 
@@ -126,6 +126,22 @@ def rate(rows: pa.Table, table: Table, name: str, buckets: Buckets) -> BucketVal
     weight = np.where(has_row, rated_ms, buckets.rated_ms)
     amounts = np.where(is_sampled, np.where(has_row, _take(amount, row_numbers), 0.0), np.nan)
     return BucketValues(low, mean, high, amounts, np.where(np.isnan(mean), 0.0, weight))
+
+
+def unanswered(rows: pa.Table, buckets: Buckets) -> BucketValues:
+    """The milliseconds of samples without an answer; each value is the amount of the bucket."""
+    row_numbers, has_row = _newest_rows(rows, buckets)
+    states = _numbers(rows, "state")
+    held = np.nan_to_num(_held_values(rows, "state_before", states, row_numbers)).astype(np.int64)
+    amounts = np.where((held & UNANSWERED) > 0, buckets.rated_ms, 0).astype(float)
+    is_known = (held & EXISTS) > 0
+    if UNANSWERED_MS in rows.column_names:
+        stored = _take(_numbers(rows, UNANSWERED_MS), row_numbers)
+        is_older = np.isnan(stored) & (row_numbers >= 0)
+        is_known = (is_known | has_row) & ~is_older
+        amounts = np.where(has_row, stored, amounts)
+    found = np.where(is_known & (buckets.samples > 0), amounts, np.nan)
+    return BucketValues(found, found, found, found, np.where(np.isnan(found), 0.0, 1.0))
 
 
 def _newest_rows(rows: pa.Table, buckets: Buckets) -> tuple[np.ndarray, np.ndarray]:

@@ -4,7 +4,8 @@ What a group consumed is the growth of its committed offset. A committed offset 
 offset reset) adds nothing and has no rate; the first commit adds nothing. A negative lag counts as
 0. Partitions without a commit are no parts of a sum.
 
-If a coordinator does not answer, its groups exist, and nothing of them is known.
+If a coordinator does not answer, its groups exist, and nothing of them is known. A sum is
+unanswered if one of its partitions is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ import numpy as np
 import pyarrow as pa
 
 from monitoring.history.partition_rows import NUMBER_BITS, Step
-from monitoring.history.table_specs import EXISTS, GROUP_PARTITIONS, GROUP_TOPICS, GROUPS
+from monitoring.history.table_specs import (
+    EXISTS,
+    GROUP_PARTITIONS,
+    GROUP_TOPICS,
+    GROUPS,
+    UNANSWERED,
+)
 from monitoring.history.tick_rows import (
     Codes,
     Flags,
@@ -57,6 +64,7 @@ def group_partition_rows(table: GroupTable, last: TickRows, step: Step) -> TickR
     amount, is_valid = growth(committed, base)
     is_rated = is_valid & last.is_known("consumed", rows) & step.is_rated
     lag = Values(counted_lag(committed.numbers, end.numbers), has_lag(committed.known, end.known))
+    state = EXISTS | bits_of(GROUP_PARTITIONS, {"consumed": committed.known})
     return TickRows(
         table=GROUP_PARTITIONS,
         keys=keys,
@@ -65,7 +73,7 @@ def group_partition_rows(table: GroupTable, last: TickRows, step: Step) -> TickR
             "log_end_offset": end.or_last(last.fact("log_end_offset", rows)),
         },
         gauges={"lag": lag.where(lag.known)},
-        state=EXISTS | bits_of(GROUP_PARTITIONS, {"consumed": committed.known}),
+        state=state | _unanswered(~answered | (committed.known & ~end.known)),
         amounts={"consumed": amount},
         rated=bits_of(GROUP_PARTITIONS, {"consumed": is_rated}),
         readings={"consumed": committed.or_last(base)},
@@ -87,7 +95,8 @@ def group_topic_rows(table: GroupTable, partitions: TickRows) -> TickRows:
             "ahead": Values.all_known(sums.parts(_is_ahead(table)[mask])),
         },
         gauges={"lag": sums.total(partitions.gauges["lag"], is_committed)},
-        state=sums.state(GROUP_TOPICS, partitions, is_committed),
+        state=sums.state(GROUP_TOPICS, partitions, is_committed)
+        | _unanswered(_has_unanswered_part(sums, partitions)),
         amounts=sums.amounts(GROUP_TOPICS, partitions),
         rated=sums.rated(GROUP_TOPICS, partitions, is_committed),
     )
@@ -119,7 +128,8 @@ def group_rows(table: GroupTable, partitions: TickRows, states: Codes, last: Tic
             "members": Values.of_column(facts["members"]).where(answered),
             "behind": Values((lag.numbers > 0).astype(np.int64), lag.known),
         },
-        state=sums.state(GROUPS, partitions, is_committed),
+        state=sums.state(GROUPS, partitions, is_committed)
+        | _unanswered(~answered | _has_unanswered_part(sums, partitions)),
         amounts=sums.amounts(GROUPS, partitions),
         rated=sums.rated(GROUPS, partitions, is_committed),
     )
@@ -146,11 +156,21 @@ def add_unread_groups(rows: TickRows, last: TickRows) -> TickRows:
         keys=keys[order],
         facts={n: values(v, last.facts[n].take(missing)) for n, v in rows.facts.items()},
         gauges={n: values(v, unknown) for n, v in rows.gauges.items()},
-        state=joined(rows.state, none + EXISTS),
+        state=joined(rows.state, none + (EXISTS | UNANSWERED)),
         amounts={n: joined(v, none) for n, v in rows.amounts.items()},
         rated=joined(rows.rated, none),
         readings={n: values(v, last.reading(n, missing)) for n, v in rows.readings.items()},
     )
+
+
+def _unanswered(flags: Flags) -> Longs:
+    """The bit of the state where the flag is set."""
+    return np.where(flags, UNANSWERED, 0)
+
+
+def _has_unanswered_part(sums: Sums, partitions: TickRows) -> Flags:
+    found: Flags = sums.parts((partitions.state & UNANSWERED) > 0) > 0
+    return found
 
 
 def _masked(values: Values, mask: Flags) -> Values:

@@ -19,7 +19,7 @@ from monitoring.history.level_choice import LevelRange
 from monitoring.history.levels import RAW
 from monitoring.history.points import Points
 from monitoring.history.root_folder import Root, current
-from monitoring.history.table_specs import Table
+from monitoring.history.table_specs import UNANSWERED_MS, Table
 from monitoring.history.writer import flushed_until_ms
 from monitoring.ticks import tick_stream
 
@@ -100,7 +100,7 @@ class Range:
 
 
 def read(slug: str, subject: Subject, measures: Sequence[str], over: Range) -> Series:
-    """The values of gauges or counters of the subject's table.
+    """The values of measures of the subject's table (`Table.measures`).
 
     Raises KeyError for an unknown measure, OSError if the history is not available. Without Redis
     the series ends where the files end.
@@ -119,8 +119,7 @@ def read_all(
     if not subjects:
         return []
     table = subjects[0].table
-    unknown = set(measures) - {*table.gauges, *table.counters}
-    if unknown:
+    if unknown := set(measures).difference(table.measures):
         raise KeyError(f"{table.name} has no measure {', '.join(sorted(unknown))}")
     root = current()
     stored_ms = flushed_until_ms(root, slug)
@@ -149,6 +148,7 @@ def _joined(
             to_ms,
             over.step_ms,
             rate=name in table.counters,
+            is_amount=name == UNANSWERED_MS,
         )
         for name in measures
     }
@@ -167,12 +167,14 @@ class _ValuesOfPart:
 def _values(
     rows: pa.Table, table: Table, measures: Iterable[str], buckets: Buckets
 ) -> dict[str, BucketValues]:
-    return {
-        name: bucket_values.rate(rows, table, name, buckets)
-        if name in table.counters
-        else bucket_values.gauge(rows, name, buckets)
-        for name in measures
-    }
+    def values_of(name: str) -> BucketValues:
+        if name == UNANSWERED_MS:
+            return bucket_values.unanswered(rows, buckets)
+        if name in table.counters:
+            return bucket_values.rate(rows, table, name, buckets)
+        return bucket_values.gauge(rows, name, buckets)
+
+    return {name: values_of(name) for name in measures}
 
 
 def _stored(
@@ -232,7 +234,9 @@ def _rows(
 def _columns(table: Table, measures: Sequence[str], *, is_raw: bool) -> list[str]:
     found = ["at_ms", "state_before", "state"] + (["rated"] if is_raw else [])
     for name in measures:
-        if name in table.counters:
+        if name == UNANSWERED_MS:
+            found += [] if is_raw else [name]
+        elif name in table.counters:
             found += [name] if is_raw else table_specs.counter_columns(name)
         else:
             found += [f"{name}_before", name] if is_raw else table_specs.gauge_columns(name)
@@ -248,11 +252,11 @@ def _live(slug: str, subject: Subject, measures: Sequence[str], from_ms: int) ->
 
 
 def _gaps(ticks: pa.Table, bucket_ms: int) -> Iterable[Gap]:
-    for row in ticks.to_pylist():
-        if row.get("status") == "gap":
-            yield Gap(row["at_ms"], row["at_ms"] + row["interval_ms"], row["reason"])
-        elif row.get("samples") == 0:
-            yield Gap(row["at_ms"], row["at_ms"] + bucket_ms, row["reason"])
+    is_raw = "status" in ticks.column_names
+    without_samples = pc.field("status") == "gap" if is_raw else pc.field("samples") == 0
+    for row in ticks.filter(without_samples).to_pylist():
+        length_ms = row["interval_ms"] if is_raw else bucket_ms
+        yield Gap(row["at_ms"], row["at_ms"] + length_ms, row["reason"])
 
 
 def _joined_gaps(gaps: Sequence[Gap]) -> tuple[Gap, ...]:

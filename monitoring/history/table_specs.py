@@ -20,6 +20,11 @@ begins between two rows needs no earlier one. At fixed times
 
 `state` has one bit for `EXISTS` and one for each counter (`counter_bit`): whether its value is
 known at the end of the bucket. While a counter is known, a sample without a row has the rate 0.
+
+Of groups it has also the bit `UNANSWERED`: the coordinator did not answer, or the end offset of a
+partition with a commit was not read. A partition without a commit is answered. So it is not the
+same as an unknown lag. A level row has `unanswered_ms`, the rated milliseconds of the samples with
+this bit; it is null if the bucket has rows of older files, which do not have the column.
 """
 
 from __future__ import annotations
@@ -32,6 +37,8 @@ from django.utils.functional import cached_property
 
 NAME = pa.dictionary(pa.int32(), pa.string())
 EXISTS = 1
+UNANSWERED = 1 << 30
+UNANSWERED_MS = "unanswered_ms"
 _INT, _LONG = pa.int32(), pa.int64()
 
 
@@ -44,6 +51,17 @@ class Table:
     facts: dict[str, pa.DataType]
     gauges: tuple[str, ...]
     counters: tuple[str, ...]
+    has_answers: bool = False  # has UNANSWERED
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What charts can show."""
+        return self.gauges + self.counters + ((UNANSWERED_MS,) if self.has_answers else ())
+
+    @property
+    def counter_bits(self) -> int:
+        """The bits of all counters."""
+        return sum(map(self.counter_bit, self.counters))
 
     def counter_bit(self, counter: str) -> int:
         """The bit of a counter in `state` and `rated`."""
@@ -69,6 +87,7 @@ class Table:
         key existed."""
         columns = {"at_ms": _LONG} | self.keys | {"repeated": pa.bool_(), "state_before": _INT}
         columns |= {"state": _INT, "samples": _LONG} | self.facts
+        columns |= {UNANSWERED_MS: _LONG} if self.has_answers else {}
         for gauge in self.gauges:
             columns |= dict.fromkeys(gauge_columns(gauge), _LONG)
         for counter in self.counters:
@@ -128,6 +147,7 @@ GROUP_PARTITIONS = Table(
     facts={"committed_offset": _LONG, "log_end_offset": _LONG},
     gauges=("lag",),
     counters=("consumed",),
+    has_answers=True,
 )
 GROUP_TOPICS = Table(
     name="group_topics",
@@ -135,6 +155,7 @@ GROUP_TOPICS = Table(
     facts={"partitions": _INT, "not_committed": _INT, "ahead": _INT},
     gauges=("lag",),
     counters=("consumed",),
+    has_answers=True,
 )
 GROUPS = Table(
     name="groups",
@@ -142,6 +163,7 @@ GROUPS = Table(
     facts={"group_state": pa.string(), "coordinator": _INT, "ahead": _INT, "not_committed": _INT},
     gauges=("lag", "members", "behind"),  # behind: 1 if the lag is above 0
     counters=("consumed",),
+    has_answers=True,
 )
 BROKERS = Table(
     name="brokers",

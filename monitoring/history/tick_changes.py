@@ -216,7 +216,7 @@ def changed_rows(
 
 def _changed(rows: TickRows, last: TickRows, before: Longs, is_rated: bool) -> Flags:
     """For each row whether it must be stored: a missing row means no change (table_specs.py)."""
-    known = rows.state & ~1
+    known = rows.state & rows.table.counter_bits
     changed: Flags = (before < 0) | (rows.state != last.state_of(before))
     changed |= (rows.rated & known) != (known if is_rated else 0)
     for name, fact in rows.facts.items():

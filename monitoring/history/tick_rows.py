@@ -112,9 +112,9 @@ class TickRows:
 
     `facts`, `gauges`, `amounts` and `readings` are columns by name (table_specs.py). All values are
     whole numbers: in `facts` a boolean is 0 or 1, a text its code. `state` and `rated` have one bit
-    for each counter. `amounts`: what each counter grew by in this tick. `readings`: the last known
-    value of what is counted, for example the end offset of the counter `records`; the next tick's
-    amount is computed from it. Readings are not stored.
+    for each counter, `state` also EXISTS and UNANSWERED. `amounts`: what each counter grew by in
+    this tick. `readings`: the last known value of what is counted, for example the end offset of
+    the counter `records`; the next tick's amount is computed from it. Readings are not stored.
     """
 
     table: Table

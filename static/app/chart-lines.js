@@ -7,7 +7,12 @@ export const PALETTES = {
 const DASHES = ["solid", "dash", "dot"]; // more series than colours: told apart by the line
 
 export function traces(spec, colours) {
-  return [...spec.series.flatMap((series, number) => lines(spec, series, number, colours)), ...gaps(spec, colours)];
+  const colorAt = (series, number) => colorOf(series, number, colours.palette, colours.text);
+  return [
+    ...spec.series.flatMap((series, number) => band(spec, series, colorAt(series, number))),
+    ...spec.series.map((series, number) => lineOf(spec, series, number, colorAt(series, number), colours.palette.length)),
+    ...gaps(spec, colours),
+  ];
 }
 
 // `text`: the colour of a line of an earlier time.
@@ -15,28 +20,40 @@ export function colorOf(series, number, palette, text) {
   return series.is_earlier ? text : palette[number % palette.length];
 }
 
-// A line; around a single one a band from the lowest to the highest value.
-function lines(spec, series, number, { palette, text }) {
-  const color = colorOf(series, number, palette, text);
-  const line = lineOf(spec, series, number, color, palette.length);
-  if (!series.low || series.low.every((low, i) => low === series.high[i])) return [line];
-  return [band(series, line.x, color), line];
-}
-
-// A closed path around each run of values, so that gaps stay gaps: Plotly's "tonexty" fills them.
-function band(series, times, color) {
+// From the lowest to the highest value of each point. Its edge shows a peak that is one point wide; its
+// area is so light that several can lie upon each other.
+function band(spec, series, color) {
+  if (!hasBand(series)) return [];
   const [x, y] = [[], []];
-  for (let from = 0, to = 0; from < times.length; from = to + 1) {
-    for (to = from; to < times.length && !missing(series.low[to]) && !missing(series.high[to]); ) to += 1;
+  const times = series.x.map(utc);
+  for (const [from, to] of runs(series)) {
     const run = times.slice(from, to);
     x.push(...run, ...run.toReversed(), null);
     y.push(...series.high.slice(from, to), ...series.low.slice(from, to).toReversed(), null);
   }
-  const shape = { mode: "lines", line: { width: 0 }, fill: "toself", fillcolor: faded(color) };
-  return { x, y, type: "scatter", hoverinfo: "skip", showlegend: false, ...shape };
+  const [area, edge] = bandOpacity(spec);
+  const shape = { mode: "lines", line: { width: EDGE, color: faded(color, edge) }, fill: "toself", fillcolor: faded(color, area) };
+  return [{ x, y, type: "scatter", hoverinfo: "skip", showlegend: false, ...shape }];
 }
 
-const faded = (color) => `${color}26`;
+export const EDGE = 0.75; // px
+export const bandOpacity = (spec) => (spec.series.length > 1 ? [0.07, 0.5] : [0.15, 0.5]);
+export const hasBand = ({ low, high }) => Boolean(low) && !low.every((value, i) => value === high[i]);
+
+// Where the band is without a gap: [first, behind the last]. A gap stays one, which "tonexty" would fill.
+export function runs({ low, high }) {
+  const found = [];
+  for (let from = 0, to = 0; from < low.length; from = to + 1) {
+    for (to = from; to < low.length && !missing(low[to]) && !missing(high[to]); ) to += 1;
+    if (to > from) found.push([from, to]);
+  }
+  return found;
+}
+
+const faded = (color, opacity) => {
+  const [red, green, blue] = color.startsWith("#") ? color.match(/\w\w/g).map((part) => parseInt(part, 16)) : color.match(/\d+/g);
+  return `rgba(${red},${green},${blue},${opacity})`;
+};
 
 // Times without samples: a mark on the axis, with the reason.
 function gaps(spec, { text }) {
@@ -59,7 +76,8 @@ function lineOf(spec, series, number, color, colors) {
     name: escaped(series.name),
     x: series.x.map(utc),
     y: series.y,
-    hovertemplate: `%{y:,.5~g} ${spec.unit}<extra>${escaped(series.name)}</extra>`,
+    customdata: series.y.map((_y, i) => [series.low?.[i], series.high?.[i]]),
+    hovertemplate: series.y.map((_y, i) => `%{y:,.5~g} ${spec.unit}${extent(series, i)}<extra>${escaped(series.name)}</extra>`),
     type: "scatter",
     // A point between two gaps has no line to be seen by.
     mode: series.y.some((y, i) => alone(series.y, i)) ? "lines+markers" : "lines",
@@ -67,6 +85,22 @@ function lineOf(spec, series, number, color, colors) {
     line: { color, dash, width: series.is_earlier ? 1.25 : 1.75 },
     connectgaps: false,
   };
+}
+
+// The lowest and the highest value of a point, where they differ.
+function extent({ low, high, is_sum: isSum }, i) {
+  if (missing(low?.[i]) || low[i] === high[i]) return "";
+  return isSum ? " (≥ %{customdata[1]:,.5~g})" : " (%{customdata[0]:,.5~g} – %{customdata[1]:,.5~g})";
+}
+
+// The ticks of the figures: whole numbers for what is counted, and 0.2 for a fifth, not "200m".
+export function scale(spec) {
+  const told = spec.series.flatMap(({ y, high }) => [...y, ...(high ?? [])]).filter((y) => !missing(y));
+  const top = told.reduce((most, y) => Math.max(most, y), 0);
+  const ticks = { tickformat: top < 1000 ? ",.4~g" : "~s" };
+  const few = top < 10 && told.every(Number.isInteger);
+  if (few) Object.assign(ticks, { tick0: 0, dtick: 1 });
+  return top > 0 ? ticks : { ...ticks, range: [0, 1] };
 }
 
 // Plotly turns numbers into the browser's own time, and takes such texts as they are.

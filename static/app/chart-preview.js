@@ -1,6 +1,6 @@
 // The lines of a chart in its frame (templates/charts/frame.html), where Plotly draws them later: the user
 // sees them half a second to two seconds sooner.
-import { colorOf, missing } from "./chart-lines.js";
+import { bandOpacity, colorOf, EDGE, hasBand, missing, runs } from "./chart-lines.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [LEFT, TOP, BOTTOM] = [35, 8, 192]; // px: the axes of the frame
@@ -8,15 +8,31 @@ const HEADROOM = 1.055; // above the highest value, as Plotly leaves
 
 export function preview(frame, spec, palette, text) {
   const at = place(frame, spec);
-  const paths = spec.series.map((series, number) => {
-    const path = document.createElementNS(SVG, "path");
-    path.setAttribute("d", line(series, at));
-    path.setAttribute("stroke", colorOf(series, number, palette, text));
-    path.setAttribute("class", "chart-preview");
-    return path;
-  });
-  frame.querySelectorAll(".chart-preview").forEach((path) => path.remove());
-  frame.append(...paths);
+  const colors = spec.series.map((series, number) => colorOf(series, number, palette, text));
+  const bands = spec.series.map((series, number) => hasBand(series) && band(spec, series, at, colors[number]));
+  const lines = spec.series.map((series, number) => path(line(series, at), colors[number]));
+  frame.querySelectorAll(".chart-preview").forEach((old) => old.remove());
+  frame.append(...bands.filter(Boolean), ...lines);
+}
+
+function path(d, color) {
+  const made = document.createElementNS(SVG, "path");
+  made.setAttribute("d", d);
+  made.setAttribute("stroke", color);
+  made.setAttribute("class", "chart-preview");
+  return made;
+}
+
+function band(spec, series, at, color) {
+  const point = (values) => (i) => at(series.x[i], values[i]).map((px) => px.toFixed(1)).join(" ");
+  const d = runs(series).map(([from, to]) => {
+    const places = Array.from({ length: to - from }, (_, i) => from + i);
+    return `M${[...places.map(point(series.high)), ...places.toReversed().map(point(series.low))].join("L")}Z`;
+  }).join("");
+  const made = path(d, color);
+  const [fillOpacity, strokeOpacity] = bandOpacity(spec);
+  Object.assign(made.style, { fill: color, fillOpacity, strokeOpacity, strokeWidth: EDGE });
+  return made;
 }
 
 // Where a time and a value are, in px.

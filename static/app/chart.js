@@ -5,15 +5,15 @@
 //   <div class="chart" data-src="/c/local/chart?…" role="img" aria-label="…"></div>
 //
 // spec = {kind: "line", unit: "messages/min", series: [{name, x: [epoch ms], y: [number | null],
-//         low?, high?, is_earlier?, is_other?}], gaps?: [{from_ms, to_ms, text}], from_ms?, to_ms?, step_ms?}
-// (console/charts/services.py). Times are drawn in UTC, as everywhere on these pages. A null breaks
-// the line. Colours follow the theme and change with it; charts that htmx brings are drawn when they
-// arrive. To draw other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})).
-// A chart with a URL is loaded again as ticks arrive, not more often than it would change.
+//         low?, high?, is_sum?, is_earlier?, is_other?}], gaps?: [{from_ms, to_ms, text}], from_ms?, to_ms?, step_ms?}
+// (console/charts/services.py). Times are drawn in UTC, as everywhere on these pages. A null breaks the line.
+// Colours follow the theme and change with it; charts that htmx brings are drawn when they arrive. To draw
+// other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})). A chart with a URL is loaded
+// again as ticks arrive, not more often than it would change; its width in the URL decides on its points.
 // Plotly (1.2 MB) is loaded when the first chart with values comes into view, but only after the page
 // was painted and its files were loaded: to run it blocks the browser for a while. Until a chart is
 // drawn, a frame of the same size is in its place (templates/charts/frame.html), with its lines (chart-preview.js).
-import { missing, PALETTES, traces, utc } from "./chart-lines.js";
+import { PALETTES, scale, traces, utc } from "./chart-lines.js";
 import { preview } from "./chart-preview.js";
 
 const CONFIG = {
@@ -27,6 +27,7 @@ const CONFIG = {
 };
 const PAUSE_MS = 15000; // between two loads of a chart, at least
 const NEAR = "300px"; // a chart so near to the window is in view
+const [WIDTH_STEP, WIDTH_MAX] = [100, 1000]; // px: charts of about the same width share their data
 const drawn = new Map(); // node → spec
 const loads = new WeakMap(); // node → when it was loaded last
 
@@ -57,16 +58,6 @@ function theme() {
     surface: plain("--surface"),
     font: getComputedStyle(document.body).fontFamily,
   };
-}
-
-// The ticks of the figures: whole numbers for what is counted, and 0.2 for a fifth, not "200m".
-function scale(spec) {
-  const told = spec.series.flatMap((series) => series.y).filter((y) => !missing(y));
-  const top = told.reduce((most, y) => Math.max(most, y), 0);
-  const ticks = { tickformat: top < 1000 ? ",.4~g" : "~s" };
-  const few = top < 10 && told.every(Number.isInteger);
-  if (few) Object.assign(ticks, { tick0: 0, dtick: 1 });
-  return top > 0 ? ticks : { ...ticks, range: [0, 1] };
 }
 
 function layout(spec, colours, node) {
@@ -144,8 +135,9 @@ function mount(node) {
 async function load(node) {
   loads.set(node, Date.now());
   let spec = null;
+  const width = Math.min(Math.max(Math.floor(node.clientWidth / WIDTH_STEP), 1) * WIDTH_STEP, WIDTH_MAX);
   try {
-    const answer = await fetch(node.dataset.src, { headers: { Accept: "application/json" } });
+    const answer = await fetch(`${node.dataset.src}&width=${width}`, { headers: { Accept: "application/json" } });
     if (answer.ok && !answer.redirected) spec = await answer.json();
   } catch {
     // No connection: the note says so, and the next tick tries again.

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from monitoring.history.table_specs import EXISTS, Table
+from monitoring.history.table_specs import EXISTS, UNANSWERED, UNANSWERED_MS, Table
 from monitoring.spark.transforms.buckets import FINE_COLUMNS, Bucket, coarse_buckets, fine_buckets
 
 _RATED_ROWS_MS = "_rated_rows_ms"  # the part of a counter's rated time that has rows
@@ -37,6 +37,9 @@ def _of_ticks(table: Table) -> list[Column]:
     columns = [F.col(name) for name in ("at_ms", *table.keys, "repeated", "state_before", "state")]
     columns.append(_bit("state", EXISTS).alias("samples"))
     columns += [F.col(fact) for fact in table.facts]
+    if table.has_answers:
+        unanswered_ms = _bit("state", UNANSWERED) * F.col("bucket_rated_ms")
+        columns.append(unanswered_ms.alias(UNANSWERED_MS))
     for gauge in table.gauges:
         columns += _gauge_of_tick(gauge)
     for counter in table.counters:
@@ -106,11 +109,22 @@ def _aggregates(table: Table) -> list[Column]:
         existing_samples,
         *(_last(fact) for fact in table.facts),
     ]
+    if table.has_answers:
+        found.append(_unanswered_aggregate())
     for gauge in table.gauges:
         found += _gauge_aggregates(gauge)
     for counter in table.counters:
         found += _counter_aggregates(counter, table.counter_bit(counter))
     return found
+
+
+def _unanswered_aggregate() -> Column:
+    """Null if one of the rows is null: of an older file."""
+    total = _sum_over_samples(
+        UNANSWERED_MS, _bit("state_before", UNANSWERED), _bit("state", UNANSWERED), "rated_ms"
+    )
+    is_known = F.bool_and(F.col(UNANSWERED_MS).isNotNull())
+    return F.when(is_known, total).alias(UNANSWERED_MS)
 
 
 def _gauge_aggregates(gauge: str) -> list[Column]:
@@ -143,6 +157,9 @@ def _columns(table: Table) -> list[Column]:
     columns = [F.col("bucket_at_ms").alias("at_ms"), *(F.col(key) for key in table.keys)]
     columns += [F.col(name) for name in ("repeated", "state_before", "state")]
     columns += [existing_samples.alias("samples"), *(F.col(fact) for fact in table.facts)]
+    if table.has_answers:
+        held_ms = _bit("state_before", UNANSWERED) * F.col("total_rated_ms")
+        columns.append((F.col(UNANSWERED_MS) + held_ms).alias(UNANSWERED_MS))
     for gauge in table.gauges:
         columns += _gauge_columns(gauge)
     for counter in table.counters:

@@ -10,7 +10,12 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from monitoring.history.table_specs import Table, counter_columns, gauge_columns
+from monitoring.history.table_specs import (
+    UNANSWERED_MS,
+    Table,
+    counter_columns,
+    gauge_columns,
+)
 
 
 def rows_held_at(before: DataFrame, table: Table, at_ms: int) -> DataFrame:
@@ -26,6 +31,8 @@ def rows_held_at(before: DataFrame, table: Table, at_ms: int) -> DataFrame:
     columns = [F.lit(at_ms).cast("bigint").alias("at_ms"), *(F.col(key) for key in table.keys)]
     columns += [F.lit(True).alias("repeated"), F.col("state").alias("state_before")]
     columns += [F.col("state"), zero.alias("samples"), *(F.col(fact) for fact in table.facts)]
+    if table.has_answers:
+        columns.append(zero.alias(UNANSWERED_MS))
     for gauge in table.gauges:
         value = F.col(f"{gauge}_last")
         values = (value, value, none.cast("bigint"), none.cast("bigint"), zero, zero)

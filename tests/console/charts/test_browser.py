@@ -37,3 +37,37 @@ def test_a_chart_shows_another_range_and_yesterday(web, page, clusters, operator
         "aria-current", "true"
     )
     expect(lag.locator(".legendtext")).to_have_count(2, timeout=DRAWN_MS)
+
+
+def test_each_line_of_a_chart_has_the_peaks_around_it(web, page, clusters, operator):
+    number, a_day = tick_now() - 3, DAY_MS // INTERVAL_MS
+    peak = [[row | {"log_end_offset": end} for row in GROUPS] for end in (70, 9000, 70)]
+    writer._changes_by_cluster.clear()
+    writer.append(
+        current(), "local", [make_tick(number - a_day + n, groups=peak[n]) for n in range(3)]
+    )
+    for n in range(3):
+        sample(number=number + n, groups=peak[n])
+    sign_in(page, web, operator)
+    page.goto(f"{web}/c/local/groups/billing?range=90d&compare=yesterday")
+    lag = page.locator(".chart[data-src*='show=lag']")
+    expect(lag.locator("path.js-fill")).to_have_count(2, timeout=DRAWN_MS)
+    expect(lag.locator(".ytick").last).to_contain_text("k")
+
+
+@pytest.mark.parametrize("window_px", [390, 1440])
+def test_a_chart_asks_for_the_points_that_its_width_has_room_for(
+    web, page, clusters, operator, window_px
+):
+    for n in range(3):
+        sample(number=tick_now() - 3 + n)
+    page.set_viewport_size({"width": window_px, "height": 800})
+    sign_in(page, web, operator)
+    chart = page.locator(".chart[data-src*='show=lag']")
+    with page.expect_response(lambda answer: "show=lag" in answer.url) as answered:
+        page.goto(f"{web}/c/local/groups/billing?range=90d")
+        chart.scroll_into_view_if_needed()
+    [line] = answered.value.json()["series"]
+    width = chart.evaluate("chart => chart.clientWidth")
+    assert answered.value.url.endswith(f"&width={width - width % 100}")
+    assert width < len(line["x"]) <= 2 * width

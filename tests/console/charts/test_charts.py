@@ -63,6 +63,56 @@ def test_a_single_line_has_its_lowest_and_highest_values(clusters, redis_server,
     assert len(line["low"]) == len(line["high"]) == len(line["y"]) == len(line["x"])
 
 
+def peak_of_one_tick(topics=("orders", "payments"), first=None):
+    """Every topic gets 50 records in each tick; the last one gets 50,000 in one of them."""
+    first = tick_now() - 8 if first is None else first
+    ends = dict.fromkeys(topics, 0)
+    made = []
+    for number in range(8):
+        for topic in topics:
+            ends[topic] += 50_000 if (topic, number) == (topics[-1], 4) else 50
+        rows = [PARTITIONS[0] | {"topic": t, "log_end_offset": end} for t, end in ends.items()]
+        groups = [
+            GROUPS[0] | {"topic": t, "log_end_offset": end, "committed_offset": end // 2}
+            for t, end in ends.items()
+        ]
+        made.append(make_tick(first + number, partitions=rows, groups=groups))
+    return made
+
+
+PEAK = 50_000 / (INTERVAL_MS / 1000)
+
+
+def highest(line):
+    return max(y for y in line["high"] if y is not None)
+
+
+@pytest.mark.parametrize(("asked", "peaks"), [
+    ({"of": "cluster", "show": "records"}, [PEAK, PEAK / 2]),
+    ({"of": "topic", "topic": "orders", "show": "records", "with": "payments"}, [10, PEAK]),
+    ({"of": "topic", "topic": "payments", "show": "records", "compare": "yesterday"}, [PEAK] * 2),
+    ({"of": "group", "group": "billing", "show": "records"}, [PEAK + 10, PEAK / 2]),
+])  # fmt: skip
+def test_a_peak_of_one_tick_is_seen_over_ninety_days_in_each_line(
+    asked, peaks, clusters, redis_server, client_of, admin
+):
+    a_day_before = tick_now() - 8 - DAY_MS // INTERVAL_MS
+    writer.append(current(), "local", peak_of_one_tick(first=a_day_before))
+    for tick in peak_of_one_tick():
+        put_tick(tick)
+    shown = loaded(client_of(admin), **asked, range="90d").json()["series"]
+    assert [highest(line) for line in shown] == pytest.approx(peaks, rel=0.01)
+    assert all(max(values(line)) < highest(line) for line in shown if highest(line) > 100)
+
+
+def test_the_highest_of_a_sum_says_that_it_is_one(clusters, redis_server, client_of, admin):
+    for tick in peak_of_one_tick():
+        put_tick(tick)
+    asked = {"of": "group", "group": "billing", "show": "records"}
+    produced, consumed = loaded(client_of(admin), **asked, range="90d").json()["series"]
+    assert (produced["is_sum"], "is_sum" in consumed) == (True, False)
+
+
 def test_yesterday_is_a_second_line_at_the_times_of_today(clusters, redis_server, client_of, admin):
     number = tick_now() - 3
     a_day = DAY_MS // INTERVAL_MS
@@ -109,6 +159,28 @@ def test_the_sum_of_a_group_is_made_of_the_topics_that_the_user_sees(
         }  # fmt: skip
         whole, *_ = loaded(client_of(admin), **asked).json()["series"]
         assert (whole["name"], set(values(whole))) == ("all topics", {1012})
+
+
+def test_a_group_whose_coordinator_did_not_answer_says_for_how_long(
+    clusters, redis_server, client_of, admin
+):
+    silent = {"reported_at_ms": 40, "log_end_offset": None}
+    first = tick_now() - 6
+    for number in range(6):
+        groups = [row | (silent if number in (2, 3) else {}) for row in GROUPS]
+        sample(number=first + number, groups=groups)
+    scoped = a_user("scoped", "viewer", topics=["orders"], groups=["billing"])
+    for user in (admin, scoped):
+        for show in ("lag", "records"):
+            spec = loaded(client_of(user), of="group", group="billing", show=show).json()
+            [gap] = spec["gaps"]
+            assert gap["text"] == "No answer for 10 s: lag and offsets were not known then."
+            assert gap["to_ms"] - gap["from_ms"] == 2 * INTERVAL_MS
+    assert (
+        loaded(client_of(admin), of="group", group="billing", show="lag", range="24h")
+        .json()["gaps"][0]["text"]
+        .startswith("No answer for 10 s")
+    )
 
 
 def test_another_topic_is_a_line_of_the_chart(clusters, redis_server, client_of, admin):
@@ -213,6 +285,7 @@ def test_a_topic_that_is_not_there_has_a_chart_without_lines(sampled, client_of,
     ({"of": "group", "show": "lag", "range": "9y"}, "range is one of 15m, 1h, 6h, 24h, 7d, 30d"),
     ({"of": "group", "show": "lag", "compare": "ever"}, "compare is one of yesterday, week"),
     ({"of": "broker", "show": "cpu"}, "broker is a number"),
+    ({"of": "cluster", "show": "lag", "width": "wide"}, "width is a number"),
     ({"of": "cluster", "show": "lag", "with": "other"}, "with is for charts of topics, groups"),
     ({"of": "broker", "show": "cpu", "broker": "1", "with": "x"}, "with is a number"),
     ({"of": "topic", "show": "size", "topic": "a", "partition": "-1"}, "partition is a number"),
@@ -255,6 +328,20 @@ def test_the_range_and_the_comparison_of_a_page_are_those_of_its_url(sampled, cl
 def test_charts_of_ninety_days_do_not_reach_before_the_epoch(sampled, client_of, viewer):
     spec = loaded(client_of(viewer), of="group", group="billing", show="lag", range="90d").json()
     assert spec["from_ms"] == pytest.approx(time.time() * 1000 - 90 * DAY_MS, abs=60_000)
+
+
+@pytest.mark.parametrize(("width", "points"), [
+    (320, range(300, 600)), (960, range(601, 1920)), (None, range(300, 600)),
+    (1, range(300, 401)), (99_999, range(601, 2001)), ("", range(300, 600)),
+])  # fmt: skip
+def test_a_chart_has_at_most_two_points_a_pixel(
+    width, points, clusters, redis_server, client_of, admin
+):
+    several()
+    asked = {"of": "group", "group": "billing", "show": "lag", "range": "90d"}
+    asked |= {} if width is None else {"width": width}
+    [line] = loaded(client_of(admin), **asked).json()["series"]
+    assert len(line["x"]) in points
 
 
 @pytest.mark.parametrize(

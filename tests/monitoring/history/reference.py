@@ -6,7 +6,7 @@ of a bucket. It knows nothing of rows that are left out but which rows there mus
 
 from dataclasses import dataclass, field
 
-from monitoring.history.table_specs import EXISTS, Table
+from monitoring.history.table_specs import EXISTS, UNANSWERED, Table
 
 HOUR_MS = 3_600_000
 
@@ -20,6 +20,7 @@ class Sample:
     amounts: dict
     known: set
     rated: set = field(default_factory=set)
+    is_unanswered: bool = False
 
 
 @dataclass
@@ -71,6 +72,7 @@ def _has_changed(samples: list[Sample | None], place: int, step: Step) -> bool:
         now.facts != before.facts
         or now.gauges != before.gauges
         or now.known != before.known
+        or now.is_unanswered != before.is_unanswered
         or any(now.amounts.values())
         or now.rated != (now.known if step.step_ms else set())
     )
@@ -87,6 +89,9 @@ def _row(table: Table, steps: list[Step], samples: list[Sample | None], places: 
         "samples": len(there),
         **latest.facts,
     }
+    if table.has_answers:
+        unanswered = [p for p in places if samples[p] and samples[p].is_unanswered]
+        row["unanswered_ms"] = sum(steps[place].step_ms or 0 for place in unanswered)
     for gauge in table.gauges:
         values = [sample.gauges[gauge] for sample in there if sample.gauges[gauge] is not None]
         row |= {
@@ -117,4 +122,5 @@ def _row(table: Table, steps: list[Step], samples: list[Sample | None], places: 
 def _state(table: Table, sample: Sample | None) -> int:
     if sample is None:
         return 0
-    return EXISTS + sum(2 << table.counters.index(counter) for counter in sample.known)
+    answer = UNANSWERED if sample.is_unanswered else 0
+    return EXISTS + answer + sum(2 << table.counters.index(counter) for counter in sample.known)

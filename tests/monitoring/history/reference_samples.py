@@ -54,8 +54,7 @@ def _samples(tick: dict, kept: dict, is_first: bool, step_ms: int | None) -> dic
     of_groups = _group_partitions(tick, kept.get(GROUP_PARTITIONS.name, {}))
     last, _ = readings(GROUP_PARTITIONS, of_groups)
     group_partitions = {
-        key: _group_partition(committed, end, last[key])
-        for key, (committed, end) in of_groups.items()
+        key: _group_partition(*answer, last[key]) for key, answer in of_groups.items()
     }
     last, _ = readings(BROKERS, [(number,) for number in tick["brokers"]])
     brokers = {
@@ -156,25 +155,32 @@ def _count(sample: Sample, counter: str, value, base, is_valid: bool, *, restart
 
 
 def _group_partitions(tick: dict, before: dict) -> dict:
-    """{(group, topic, partition): (committed, end)}; a group that did not answer is unknown."""
+    """{(group, topic, partition): (is_answered, committed, end)}; a group that did not answer is
+    unknown."""
     found = {}
     for name, group in tick["groups"].items():
         for key, committed in group["commits"].items():
             end = tick["partitions"].get(key, {}).get("log_end_offset")
-            found[name, *key] = (committed, end) if group["answered"] else (None, None)
+            found[name, *key] = (True, committed, end) if group["answered"] else _NO_ANSWER
     if not tick["complete"]:
         for key in before:
-            found.setdefault(key, (None, None))
+            found.setdefault(key, _NO_ANSWER)
     return found
 
 
-def _group_partition(committed: int | None, end: int | None, last: Readings) -> Sample:
+_NO_ANSWER = (False, None, None)
+
+
+def _group_partition(
+    is_answered: bool, committed: int | None, end: int | None, last: Readings
+) -> Sample:
     lag = None if committed is None or end is None else max(end - committed, 0)
     facts = {
         "committed_offset": last.of.get("consumed") if committed is None else committed,
         "log_end_offset": last.facts.get("log_end_offset") if end is None else end,
     }
     sample = Sample(facts, {"lag": lag}, {}, set())
+    sample.is_unanswered = not is_answered or (committed is not None and end is None)
     is_valid = "consumed" in last.was_known
     _count(sample, "consumed", committed, last.of.get("consumed"), is_valid, restarts=False)
     if committed is not None:
@@ -196,6 +202,7 @@ def _by(parts: dict, length: int, table: Table, is_part=lambda key: True) -> dic
 
 def _sum(table: Table, every: list[Sample], chosen: list[Sample]) -> Sample:
     sample = Sample({}, {}, dict.fromkeys(table.counters, 0), set())
+    sample.is_unanswered = any(part.is_unanswered for part in every)
     for gauge in table.gauges:
         values = [part.gauges.get(gauge) for part in chosen]
         sample.gauges[gauge] = None if None in values or not values else sum(values)
@@ -231,6 +238,7 @@ def _groups(tick: dict, parts: dict, kept: dict) -> dict:
         chosen = [parts[key] for key in keys if _committed(tick, key) is not None]
         sample = _sum(GROUPS, [parts[key] for key in keys], chosen)
         answered = group["answered"]
+        sample.is_unanswered = sample.is_unanswered or not answered
         sample.gauges["members"] = group["members"] if answered else None
         lag = sample.gauges["lag"]
         sample.gauges["behind"] = None if lag is None else int(lag > 0)
@@ -268,6 +276,7 @@ def _with_unread(tick: dict, found: dict, kept: dict, table: Table) -> dict:
         for key, before in kept.get(table.name, {}).items():
             nothing = dict.fromkeys(table.counters, 0)
             unread = Sample(before.facts, dict.fromkeys(table.gauges), nothing, set())
+            unread.is_unanswered = True
             found.setdefault(key, unread)
     kept[table.name] = found
     return found

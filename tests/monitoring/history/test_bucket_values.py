@@ -10,13 +10,20 @@ from hypothesis import strategies as st
 
 from monitoring.history import bucket_values
 from monitoring.history.bucket_values import Buckets, BucketValues
-from monitoring.history.table_specs import EXISTS, LEVEL_TICKS, RAW_TICKS, TOPICS
+from monitoring.history.table_specs import (
+    EXISTS,
+    GROUP_TOPICS,
+    LEVEL_TICKS,
+    RAW_TICKS,
+    UNANSWERED,
+    UNANSWERED_MS,
+)
 
 STEP_MS = 5000
 A_BUCKET = 3
 BUCKET_MS = A_BUCKET * STEP_MS
-GAUGE, COUNTER = "size_bytes", "records"
-BIT = TOPICS.counter_bit(COUNTER)
+GAUGE, COUNTER = "lag", "consumed"
+BIT = GROUP_TOPICS.counter_bit(COUNTER)
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,7 @@ class Sample:
     is_known: bool
     gauge: int | None
     added: int
+    is_answered: bool = True
 
     @property
     def step_ms(self):
@@ -35,7 +43,11 @@ class Sample:
 
     @property
     def state(self):
-        return EXISTS | (BIT if self.is_known else 0)
+        return EXISTS | (BIT if self.is_known else 0) | (0 if self.is_answered else UNANSWERED)
+
+    @property
+    def unanswered_ms(self):
+        return 0 if self.is_answered else self.step_ms or 0
 
     @property
     def amount(self):
@@ -50,6 +62,7 @@ SAMPLES = st.lists(
         is_known=st.sampled_from([True, True, False]),
         gauge=st.sampled_from([None, 0, 4, 4, 9]),
         added=st.sampled_from([0, 0, 0, 5, 100]),
+        is_answered=st.sampled_from([True, True, True, False]),
     ),
     min_size=1,
     max_size=4 * A_BUCKET,
@@ -99,7 +112,7 @@ def raw(ticks):
          "step_ms": t.now.step_ms}
         for t in ticks
     ]  # fmt: skip
-    of_rows = _some(TOPICS.raw_schema, rows)
+    of_rows = _some(GROUP_TOPICS.raw_schema, rows)
     return of_rows, Buckets.of_ticks(pa.Table.from_pylist(buckets, schema=RAW_TICKS))
 
 
@@ -113,7 +126,7 @@ def level(ticks):
         buckets.append({"at_ms": at_ms, "samples": len(ok), "rated_ms": rated_ms})
         if any(t.has_row for t in inside):
             rows.append({"at_ms": at_ms} | _row(ok))
-    of_rows = _some(TOPICS.level_schema, rows)
+    of_rows = _some(GROUP_TOPICS.level_schema, rows)
     ticks_table = pa.Table.from_pylist(buckets, schema=LEVEL_TICKS)
     return of_rows, Buckets.of_level(ticks_table)
 
@@ -124,6 +137,7 @@ def _row(ok):
     return {
         "state_before": ok[0].before.state,
         "state": ok[-1].now.state,
+        UNANSWERED_MS: sum(t.now.unanswered_ms for t in ok),
         f"{GAUGE}_before": ok[0].before.gauge,
         f"{GAUGE}_last": ok[-1].now.gauge,
         f"{GAUGE}_low": min(known, default=None),
@@ -157,11 +171,11 @@ def expected(ticks, size, of):
     return np.array(found, dtype=float)
 
 
-def amounts(ticks, size):
+def amounts(ticks, size, of="amount"):
     parts = [
         [t.now for t in ticks[n : n + size] if t.now.is_ok] for n in range(0, len(ticks), size)
     ]
-    return [sum(now.amount for now in part) if part else np.nan for part in parts]
+    return [sum(getattr(now, of) for now in part) if part else np.nan for part in parts]
 
 
 def shown(values: BucketValues):
@@ -178,7 +192,7 @@ def test_raw_rows_have_the_values_of_every_tick(samples):
     rows, buckets = raw(ticks)
     found = shown(bucket_values.gauge(rows, GAUGE, buckets))
     np.testing.assert_allclose(found, expected(ticks, 1, lambda t: t.now.gauge))
-    found = shown(bucket_values.rate(rows, TOPICS, COUNTER, buckets))
+    found = shown(bucket_values.rate(rows, GROUP_TOPICS, COUNTER, buckets))
     np.testing.assert_allclose(found[:, :3], expected(ticks, 1, lambda t: t.rate)[:, :3])
     if has_a_sample(ticks):
         np.testing.assert_allclose(found[:, 3], amounts(ticks, 1))
@@ -190,7 +204,7 @@ def test_rows_of_a_level_have_the_values_of_every_bucket(samples):
     rows, buckets = level(ticks)
     found = shown(bucket_values.gauge(rows, GAUGE, buckets))
     np.testing.assert_allclose(found, expected(ticks, A_BUCKET, lambda t: t.now.gauge))
-    found = shown(bucket_values.rate(rows, TOPICS, COUNTER, buckets))
+    found = shown(bucket_values.rate(rows, GROUP_TOPICS, COUNTER, buckets))
     np.testing.assert_allclose(found[:, :3], expected(ticks, A_BUCKET, lambda t: t.rate)[:, :3])
     if has_a_sample(ticks):
         np.testing.assert_allclose(found[:, 3], amounts(ticks, A_BUCKET))
@@ -219,3 +233,22 @@ def test_values_before_the_first_row_of_a_range_are_those_before_it(samples, cut
     np.testing.assert_allclose(
         shown(found), shown(bucket_values.gauge(rows, GAUGE, buckets))[inside]
     )
+
+
+@given(SAMPLES)
+def test_the_time_without_an_answer_is_that_of_the_samples_without_one(samples):
+    ticks = told(samples)
+    for (rows, buckets), size in ((raw(ticks), 1), (level(ticks), A_BUCKET)):
+        found = bucket_values.unanswered(rows, buckets)
+        if has_a_sample(ticks):
+            np.testing.assert_allclose(found.last, amounts(ticks, size, "unanswered_ms"))
+
+
+def test_the_time_without_an_answer_is_not_known_from_files_without_the_column():
+    sample = Sample(is_ok=True, has_step=True, is_known=True, gauge=4, added=0)
+    rows, buckets = level(told([sample] * 2 * A_BUCKET))  # a row, then a bucket without one
+    older = rows.set_column(
+        rows.column_names.index(UNANSWERED_MS), UNANSWERED_MS, pa.nulls(len(rows), pa.int64())
+    )
+    assert bucket_values.unanswered(rows, buckets).last.tolist() == [0, 0]
+    assert np.isnan(bucket_values.unanswered(older, buckets).last).all()

@@ -9,7 +9,7 @@ from monitoring.history import manifest, series, writer
 from monitoring.history.levels import HOUR_MS, MINUTE, MINUTE_MS
 from monitoring.history.root_folder import SpanFolder
 from monitoring.history.series import Range, Subject
-from monitoring.history.table_specs import LEVEL_TICKS, TICKS, TOPICS
+from monitoring.history.table_specs import LEVEL_TICKS, TICKS, TOPICS, UNANSWERED_MS
 from monitoring.ticks.tick import Tick
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
@@ -82,6 +82,24 @@ def test_a_point_of_several_ticks_keeps_the_highest_and_the_lowest(root, redis_s
     found = series.read("local", Subject.topic("a", 0), ["records"], over(6, 6 * INTERVAL_MS))
     points = found.measures["records"]
     assert [known(values) for values in (points.low, points.mean, points.high)] == [[0], [4], [20]]
+
+
+def test_the_time_without_an_answer_is_that_of_silent_coordinators_and_leaders(root, redis_server):
+    read = {"group": "g", "topic": "a", "partition": 0, "committed_offset": 4, "log_end_offset": 9}
+    silent = read | {"reported_at_ms": 40, "log_end_offset": None}
+    not_committed = read | {"committed_offset": None}
+    rows = [read, silent, silent, read | {"log_end_offset": None}, not_committed, read]
+    for number, row in enumerate(rows):
+        put_tick(make_tick(FIRST + number, groups=[row]))
+    for is_stored in (False, True):
+        if is_stored:
+            writer.flush(root, "local")
+        for subject in (Subject.group("g"), Subject.group("g", "a"), Subject.group("g", "a", 0)):
+            found = series.read("local", subject, [UNANSWERED_MS], over(6)).measures[UNANSWERED_MS]
+            assert known(found.mean) == [0, 5000, 5000, 5000, 0, 0]
+            assert found.amount == 15_000
+            coarse = series.read("local", subject, [UNANSWERED_MS], over(6, 2 * INTERVAL_MS))
+            assert known(coarse.measures[UNANSWERED_MS].high) == [5000, 10_000, 0]
 
 
 def test_a_gap_breaks_the_line_and_has_its_reason(root, redis_server):

@@ -2,7 +2,7 @@ import pytest
 
 from monitoring.history import manifest, writer
 from monitoring.history.levels import HOUR_MS, RAW
-from monitoring.history.table_specs import PARTITIONS
+from monitoring.history.table_specs import EXISTS, PARTITIONS, UNANSWERED
 from monitoring.ticks.tick import Tick
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.history.stored import stored, stored_ticks
@@ -255,4 +255,4 @@ def test_groups_of_a_silent_coordinator_exist_and_nothing_of_them_is_known(root)
     assert [
         (row["state"], row["lag"], row["committed_offset"], row["consumed"])
         for row in stored("group_partitions")
-    ] == [(3, 5, 4, 0), (1, None, 4, 0), (3, 2, 7, 3)]
+    ] == [(3, 5, 4, 0), (EXISTS | UNANSWERED, None, 4, 0), (3, 2, 7, 3)]

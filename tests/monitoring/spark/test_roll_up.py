@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from monitoring.history.levels import DAY_MS, HOUR_MS
-from monitoring.history.table_specs import TABLES, TICKS, Table, schema_of
+from monitoring.history.table_specs import TABLES, TICKS, UNANSWERED_MS, Table, schema_of
 from monitoring.history.tick_changes import TickChanges
 from monitoring.spark.jobs.roll_up_and_merge import ROWS_A_FILE, RollUp, merge, roll_up
 from monitoring.spark.jobs.time_slices import ROWS_A_SLICE, SourceFile, time_slices
@@ -181,6 +181,25 @@ def test_merged_files_have_the_same_rows_in_order(
     expected = pa.concat_tables(parts).sort_by([(key, "ascending") for key in keys])
     assert merged.to_pylist() == expected.to_pylist()
     assert merged.schema.names == schema_of(name, is_raw=True).names
+
+
+def test_older_files_without_the_time_without_an_answer_are_rolled_up(
+    spark: SparkSession, steps: list[Step], raw_files: dict[str, list[str]], tmp_path: Path
+) -> None:
+    table, end_ms = TABLES["group_partitions"], START_MS + 2 * DAY_MS
+
+    def run(folder: str, path: str | Path, finer_ms: int, bucket_ms: int) -> Path:
+        buckets, output = buckets_of(steps, finer_ms), str(tmp_path / folder)
+        roll_up(spark, RollUp(table.name, finer_ms == 1, [source_file(path)], buckets, bucket_ms,
+                              end_ms, output, 1000))  # fmt: skip
+        return only_file(tmp_path / folder)
+
+    quarters = run("quarters", raw_files[table.name][0], 1, QUARTER_MS)
+    older = tmp_path / "older.parquet"
+    pq.write_table(pq.read_table(quarters).drop_columns(UNANSWERED_MS), older)
+    found = rows_of(run("hours", older, QUARTER_MS, HOUR_MS), table)
+    newer = rows_of(run("newer", quarters, QUARTER_MS, HOUR_MS), table)
+    assert found == {key: row | {UNANSWERED_MS: None} for key, row in newer.items()}
 
 
 def test_a_roll_up_of_no_files_is_a_file_without_rows(spark: SparkSession, tmp_path: Path) -> None:
