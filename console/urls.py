@@ -14,6 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("readyz", health.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),
     path("", include("console.layout.urls")),
+    path("", include("console.ui.urls")),
     path("", include("console.accounts.urls")),
     path("", include("console.clusters.urls")),
     path("", include("console.audit.urls")),

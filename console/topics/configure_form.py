@@ -12,13 +12,12 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from console.topics import setting_catalog
-from console.ui.setting_field import SettingField
+from console.ui.setting_field import VALUE_LENGTH_MAX, SettingField
 from console.ui.settings_table import meaning, source_text
 from console.ui.units import unit_of
 from monitoring.gateway.topic_admin import ConfigValue
 
 TOPIC_SOURCE = "DYNAMIC_TOPIC_CONFIG"
-VALUE_MAX = 5000
 _RESET, _OPENED = "default:", "opened:"
 
 
@@ -41,7 +40,7 @@ class ConfigureForm(forms.Form):
                 unit=unit_of(name),
                 initial=entry.value or "",
                 required=False,
-                max_length=VALUE_MAX,
+                max_length=VALUE_LENGTH_MAX,
                 widget=_widget(name, entry.value or ""),
             )
 
