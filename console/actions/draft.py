@@ -52,11 +52,11 @@ def refuse_unread_partitions(names: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What to do to which target, for example to undo another plan."""
+    """What to do to which target."""
 
     action: str
-    resource: str
-    params: Mapping[str, Any]
+    resource: str  # the name of the target
+    params: Mapping[str, Any]  # what the user entered
 
 
 class StepState(StrEnum):
@@ -108,7 +108,7 @@ class Draft:
     checks: list[str] = field(default_factory=list)  # what was checked and is as it must be
     affected: list[str] = field(default_factory=list)  # affected groups and others
     warnings: list[str] = field(default_factory=list)
-    undo: str = ""  # how to undo it; empty = not possible
+    undo: str = ""  # a text: how to undo it; empty = not possible
     typed_name: str = ""  # what the user must type to confirm; empty = nothing
     # For the audit log: the changed values, by stable keys.
     before: dict[str, Any] = field(default_factory=dict)

@@ -9,7 +9,7 @@ itself: the plan fails, says what was acknowledged where, and a user may resume 
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from console.actions.action_type import Params
+from console.actions.action_type import EndedItem, Params, StopPoint
 from console.produce import stored_records, write_outcome
 from console.produce.models import WaitingRecords
 from monitoring.gateway.errors import GatewayError, Unreadable
@@ -43,7 +43,7 @@ class Writer:
         )
         self._began_s, self._sent = time.monotonic(), 0
 
-    def write(self, keys: set[str]) -> Iterator[tuple[str, str] | float]:
+    def write(self, keys: set[str]) -> Iterator[EndedItem | StopPoint]:
         """Write these items; yields as ItemsAction.apply_items. Raises GatewayError."""
         call: list[_NumberedRecord] = []
         size = 0
@@ -61,11 +61,11 @@ class Writer:
         if call:
             yield from self._write_call(call)
 
-    def _write_call(self, call: Sequence[_NumberedRecord]) -> Iterator[tuple[str, str] | float]:
+    def _write_call(self, call: Sequence[_NumberedRecord]) -> Iterator[EndedItem | StopPoint]:
         if self._rate:
             due_s = self._began_s + self._sent / self._rate
             time.sleep(max(0.0, due_s - time.monotonic()))
-        yield write_outcome.acknowledged_count(self._waiting) / self._params["count"]
+        yield StopPoint(write_outcome.acknowledged_count(self._waiting) / self._params["count"])
         self._sent += len(call)
         records = [record for _key, _number, record in call]
         name, compression = self._params["name"], self._params["compression"]
@@ -83,7 +83,7 @@ class Writer:
         for key in [key for key, error in errors.items() if not error]:
             self._waiting.acknowledged.pop(key, None)
         self._waiting.save(update_fields=["written", "acknowledged"])
-        yield from errors.items()
+        yield from (EndedItem(key, error) for key, error in errors.items())
         if any(errors.values()):
             raise self._error(outcomes)
 

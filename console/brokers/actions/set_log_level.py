@@ -20,13 +20,13 @@ class SetLogLevel(ActionType):
 
     action = "broker.set-log-level"
     verb = "broker.configure"
-    target = BROKER_TARGET
+    target_type = BROKER_TARGET
     form_page = "broker-loggers"
 
     def title(self, resource: str) -> str:
         return _("Change a log level of broker %(id)s") % {"id": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The levels that the loggers have now, and the error of the broker's validation."""
         found = gateway.broker_configs.describe_loggers(params["broker"])
         levels = {entry.name: entry.value for entry in found}

@@ -22,14 +22,14 @@ class DeleteGroup(ActionType):
 
     action = "group.delete"
     verb = "group.delete"
-    target = shared.GROUP_TARGET
+    target_type = shared.GROUP_TARGET
     form_page = "group-delete"
     deletes = True
 
     def title(self, resource: str) -> str:
         return _("Delete “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """Members, and the committed offsets by topic and partition."""
         committed: dict[str, dict[str, int]] = {}
         for (topic, partition), offset in sorted(gateway.groups.committed(params["name"]).items()):

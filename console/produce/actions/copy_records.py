@@ -22,7 +22,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params, StopPoint
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
 from console.produce import write_outcome
@@ -46,7 +46,7 @@ _RUN_S_MAX = 600.0
 class CopyRecords(ItemsAction):
     action = "record.copy"
     verb = "record.write"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "record-copy"
     can_stop = True
 
@@ -56,7 +56,7 @@ class CopyRecords(ItemsAction):
     def targets(self, resource: str, params: Params) -> list[str]:
         return [params.get("to", resource)]
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         cluster = check_source(params)
         with source_gateway(gateway, params, cluster) as reader:
             source = reader.topics.describe_topic(params["name"])
@@ -107,24 +107,24 @@ class CopyRecords(ItemsAction):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | float]:
+    ) -> Iterator[EndedItem | StopPoint]:
         cluster = check_source(params)
         state, _is_new = CopyState.objects.get_or_create(pk=params["copy"])
         with source_gateway(gateway, params, cluster) as reader:
             source = reader.kafka_client_settings if is_to_other_cluster(params) else None
         end_s = time.monotonic() + _RUN_S_MAX
-        yield _share_copied(params, state)
+        yield StopPoint(_share_copied(params, state))
         for key in keys:
             for outcome in _copy_partition(gateway, source, params, state, key):
                 if outcome.error:
                     error = _error_of(key, outcome, state)
-                    yield key, error
+                    yield EndedItem(key, error)
                     raise GatewayError(error)
                 if time.monotonic() > end_s:
                     raise GatewayError(Reason("copy_time_up", minutes=int(_RUN_S_MAX / 60)))
                 check_source(params)
-                yield _share_copied(params, state)
-            yield key, ""
+                yield StopPoint(_share_copied(params, state))
+            yield EndedItem(key)
 
     def result_text(self, plan: Plan) -> str:
         return write_outcome.result_text(plan.params)
@@ -137,7 +137,7 @@ class CopyRecords(ItemsAction):
             write_outcome.links(plan.cluster, plan.params["to"], plan.params) if plan.params else []
         )
 
-    def again_url(self, plan: Plan) -> str:
+    def form_url(self, plan: Plan) -> str:
         source = plan.params.get("cluster", plan.cluster), plan.params.get("name", plan.resource)
         return reverse(self.form_page, args=source)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import Params
+from console.actions.action_type import EndedItem, Params, StopPoint
 from console.actions.draft import Draft, Facts, Figure
 from console.produce import write_outcome
 from console.produce.actions.write_records import WriteRecords
@@ -143,7 +143,7 @@ class WriteMockRecords(WriteRecords):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | float]:
+    ) -> Iterator[EndedItem | StopPoint]:
         waiting = write_outcome.waiting_records(params)
         [stored] = write_outcome.decrypted_records(waiting)
         spec = MockSpec.loads(stored.value or b"")

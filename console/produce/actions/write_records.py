@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params, StopPoint
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
 from console.produce import draft_texts, stored_records, write_outcome
@@ -28,7 +28,7 @@ _CONFIGS = {"cleanup.policy": CLEANUP_POLICY, "max.message.bytes": BYTES_MAX}
 class WriteRecords(ItemsAction):
     action = "record.write"
     verb = "record.write"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     typed_kept = KEPT
     form_page = "record-write"
     lists_items = False
@@ -40,7 +40,7 @@ class WriteRecords(ItemsAction):
     def confirm_label(self) -> str:
         return _("Write")
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         return {**read_target(gateway, params["name"]), ITEMS: dict.fromkeys(self.items(params))}
 
     def compared(self, facts: Facts) -> Facts:
@@ -73,7 +73,7 @@ class WriteRecords(ItemsAction):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | float]:
+    ) -> Iterator[EndedItem | StopPoint]:
         waiting = write_outcome.waiting_records(params)
         records = write_outcome.decrypted_records(waiting)
         count = len(records)

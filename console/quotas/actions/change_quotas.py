@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.actions.action_type import ActionType, ApplyProgress, Params, Target
+from console.actions.action_type import ActionType, ApplyProgress, Params, TargetType
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.quotas.entities import number_text, title_of
@@ -14,7 +14,7 @@ from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.wire.quotas import Entity
 
-QUOTA_TARGET = Target(
+QUOTA_TARGET = TargetType(
     view_verb="quota.edit",
     page="quotas",
     page_link=gettext_lazy("Go to the quotas"),
@@ -30,14 +30,14 @@ class ChangeQuotas(ActionType):
 
     action = "quota.change"
     verb = "quota.edit"
-    target = QUOTA_TARGET
+    target_type = QUOTA_TARGET
     form_page = "quotas"
     has_target_page = False  # its form has the entity in the query
 
     def title(self, resource: str) -> str:
         return _("Change quotas")
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The quotas that the entity has now, and the error of the brokers' validation."""
         entity = _entity(params)
         now = next((q.values for q in gateway.quotas.describe() if q.entity == entity), {})

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused
 from console.reassignments import moves, review
 from console.reassignments.actions.target import PARTITIONS_TARGET
@@ -21,7 +21,7 @@ from monitoring.gateway.wire.reassignments import Reassignment
 class CancelReassignments(ItemsAction):
     action = "topics.cancel-reassignment"
     verb = "topic.reassign"
-    target = PARTITIONS_TARGET
+    target_type = PARTITIONS_TARGET
     form_page = "reassignments"
     has_target_page = False
 
@@ -34,7 +34,7 @@ class CancelReassignments(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params.get("partitions") or ())
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         gateway.reassignments.check()
         running = {
             moves.partition_key(each.topic, each.partition): [[*each.adding], [*each.removing]]
@@ -64,14 +64,12 @@ class CancelReassignments(ItemsAction):
             before=dict(facts[ITEMS]),
         )
 
-    def apply_items(
-        self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         stored = params["partitions"]
         targets = {(stored[key]["topic"], stored[key]["partition"]): None for key in keys}
         errors = gateway.reassignments.alter(targets)
         error_by_key = {moves.partition_key(*key): error for key, error in errors.items()}
-        yield from ((key, error_by_key.get(key, "")) for key in keys)
+        yield from (EndedItem(key, error_by_key.get(key, "")) for key in keys)
 
 
 def params_of(running: Sequence[Reassignment]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.reassignments import cluster_state, moves
 from console.reassignments.actions.target import PARTITIONS_TARGET
@@ -24,7 +24,7 @@ from monitoring.reasons import Reason
 class ElectLeaders(ItemsAction):
     action = "topics.elect-leaders"
     verb = "topic.reassign"
-    target = PARTITIONS_TARGET
+    target_type = PARTITIONS_TARGET
     form_page = "reassignments"
     has_target_page = False
 
@@ -37,7 +37,7 @@ class ElectLeaders(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params.get("partitions") or ())
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         metadata = gateway.wire.metadata()
         found = cluster_state.partitions(metadata, params["names"])
         return {
@@ -70,9 +70,7 @@ class ElectLeaders(ItemsAction):
             after={key: each["preferred"] for key, each in stored.items()},
         )
 
-    def apply_items(
-        self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         stored = params["partitions"]
         partitions = {key: (stored[key]["topic"], stored[key]["partition"]) for key in keys}
         errors = gateway.reassignments.elect_leaders(list(partitions.values()))
@@ -88,7 +86,7 @@ class ElectLeaders(ItemsAction):
         shared.wait_until(check_leaders)
         for key in keys:
             not_elected = "" if is_led[key] else Reason("leader_not_elected")
-            yield key, errors.get(partitions[key], not_elected)
+            yield EndedItem(key, errors.get(partitions[key], not_elected))
 
 
 def not_led_by_preferred(

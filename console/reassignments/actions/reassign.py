@@ -30,7 +30,7 @@ END_DELAY_S = 15.0
 class ReassignPartitions(ItemsAction):
     action = "topics.reassign"
     verb = "topic.reassign"
-    target = PARTITIONS_TARGET
+    target_type = PARTITIONS_TARGET
     form_page = "reassign"
     has_target_page = False  # its form has the topics in the query
     continues_without_worker = True
@@ -44,7 +44,7 @@ class ReassignPartitions(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params.get("moves") or ())
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The replicas that are compared, and what the review shows about them."""
         gateway.reassignments.check()
         state = cluster_state.read(gateway, params["names"])

@@ -23,13 +23,13 @@ class DeleteVersion(ActionType):
 
     action = DELETE_VERSION
     verb = "schema.delete"
-    target = shared.SUBJECT_TARGET
+    target_type = shared.SUBJECT_TARGET
     form_page = "schema-delete"
 
     def title(self, resource: str) -> str:
         return _("Delete a version of “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The version with its schema, and all versions."""
         with registry_errors():
             number = _version_number(gateway, params)
@@ -81,7 +81,7 @@ class DeleteVersion(ActionType):
 
     def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
         """The list: the subject may be gone with its last version."""
-        return self.list_url(cluster), str(self.target.list_link)
+        return self.list_url(cluster), str(self.target_type.list_link)
 
 
 def _version_number(gateway: Gateway, params: Params) -> int:

@@ -23,13 +23,13 @@ class RegisterSchema(ActionType):
 
     action = "schema.register"
     verb = "schema.edit"
-    target = shared.SUBJECT_TARGET
+    target_type = shared.SUBJECT_TARGET
     form_page = "schema-register"
 
     def title(self, resource: str) -> str:
         return _("Register a schema for “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The latest version, the version with this schema, and the registry's objections."""
         subject, schema = params["subject"], shared.schema_of(params)
         existing, objections = None, []

@@ -18,13 +18,13 @@ class SetCompatibility(ActionType):
 
     action = "schema.set-compatibility"
     verb = "schema.edit"
-    target = shared.SUBJECT_TARGET
+    target_type = shared.SUBJECT_TARGET
     form_page = "schema-compatibility"
 
     def title(self, resource: str) -> str:
         return _("Change the compatibility of “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         with registry_errors():
             subject = subjects.read_subject(gateway.registry, params["subject"])
         return {"level": subject.compatibility, "default": subject.default}

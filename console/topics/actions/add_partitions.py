@@ -16,13 +16,13 @@ class AddPartitions(ActionType):
 
     action = "topic.add-partitions"
     verb = "topic.alter"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topic-add-partitions"
 
     def title(self, resource: str) -> str:
         return _("Add partitions to “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         return shared.read_existing(gateway, params)
 
     def differences(self, then: Facts, now: Facts) -> list[str]:

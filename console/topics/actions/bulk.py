@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
 from console.topics.actions import shared
@@ -36,7 +36,7 @@ def resource_of(names: list[str]) -> str:
 class BulkAction(ItemsAction):
     """The base class of changes to several topics."""
 
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topics"
     has_target_page = False  # its form is the list
     typed_word: ClassVar[str] = ""  # to be typed before the number of topics; empty = nothing
@@ -47,23 +47,21 @@ class BulkAction(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params.get("names") or ())
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         return {ITEMS: {name: self._read(gateway, name, params) for name in params["names"]}}
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("“%(name)s” changed since the review.")
         return [text % {"name": name} for name in self.changed_items(then, now)]
 
-    def apply_items(
-        self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         for name in keys:
             try:
                 self.apply_topic(gateway, name, params)
             except GatewayError as error:
-                yield name, error.message
+                yield EndedItem(name, error.message)
             else:
-                yield name, ""
+                yield EndedItem(name)
 
     def check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if one of the topics cannot be changed."""

@@ -24,13 +24,13 @@ class ConfigureTopic(ActionType):
 
     action = "topic.configure"
     verb = "topic.configure"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topic-configure"
 
     def title(self, resource: str) -> str:
         return _("Change settings of “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The current values and sources, and the error of the brokers' validation."""
         topic, configs = params["name"], params["configs"]
         found = {entry.name: entry for entry in gateway.topics.describe_configs(topic)}

@@ -21,14 +21,14 @@ class CreateTopic(ActionType):
 
     action = "topic.create"
     verb = "topic.create"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topic-create"
     creates = True
 
     def title(self, resource: str = "") -> str:
         return _("Create a topic")
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """Whether the topic exists, topics with colliding names, and errors of the brokers (which
         only validate the request)."""
         metadata = gateway.wire.metadata()

@@ -19,14 +19,14 @@ class DeleteTopic(ActionType):
 
     action = "topic.delete"
     verb = "topic.delete"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topic-delete"
     deletes = True
 
     def title(self, resource: str) -> str:
         return _("Delete “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         return shared.read_existing(gateway, params)
 
     def differences(self, then: Facts, now: Facts) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import (
     Change,
     Draft,
@@ -30,7 +30,7 @@ LOGS, POLICY = "logs", "policy"
 class PurgeTopic(ItemsAction):
     action = "topic.purge"
     verb = "topic.purge"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topic-purge"
 
     def title(self, resource: str) -> str:
@@ -39,7 +39,7 @@ class PurgeTopic(ItemsAction):
     def confirm_label(self) -> str:
         return _("Delete records")
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The logs of the partitions, and the cleanup policy: Kafka purges no compacted topic."""
         name = params["name"]
         logs = gateway.log_offsets.ranges([(name, number) for number in _partitions(params)])
@@ -99,12 +99,10 @@ class PurgeTopic(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params["offsets"])
 
-    def apply_items(
-        self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         offsets = {int(key): params["offsets"][key] for key in keys}
         errors = gateway.topics.delete_records(params["name"], offsets)
-        yield from ((key, errors.get(int(key), "")) for key in keys)
+        yield from (EndedItem(key, errors.get(int(key), "")) for key in keys)
 
     def _check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if the records cannot be deleted."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.actions.action_type import ApplyProgress, Params, Target
+from console.actions.action_type import ApplyProgress, Params, TargetType
 from console.actions.draft import Facts, Step
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
@@ -17,7 +17,7 @@ from monitoring.scope import ANY
 
 WAIT_SECONDS = 20.0
 _LEADERS = "leaders"
-TOPIC_TARGET = Target(
+TOPIC_TARGET = TargetType(
     view_verb="topic.view",
     page="topic",
     page_link=gettext_lazy("Go to the topic"),
