@@ -28,8 +28,6 @@ class PlanRefused(Exception):
     The message is a Reason (monitoring/reasons.py) where it is stored, else a text.
     """
 
-    retriable = False
-
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message

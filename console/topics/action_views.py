@@ -22,7 +22,7 @@ from console.actions.redirect_to_plan import (
 )
 from console.topics.configure_form import ConfigureForm
 from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
-from console.topics.new_topic_presets import PRESETS, copy_of
+from console.topics.new_topic_presets import PRESETS, initial_values_like
 from console.topics.purge_plans import propose_purge
 from console.topics.restrictions import why_not_changeable
 from console.topics.topic_context import topic_context
@@ -54,13 +54,13 @@ def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
 
 
 def _initial(request: ClusterRequest) -> Mapping[str, Any]:
-    """The values of a new form: of `?preset=` or of the topic `?copy=`. Raises GatewayError."""
+    """The initial values of the form, of `?preset=` or the topic `?copy=`. Raises GatewayError."""
     source = request.GET.get("copy", "")
     if source and request.method != "POST":
         if not request.rights.may("topic.view", source):
             raise Http404(topic_not_found(source))
         with for_cluster(request.cluster) as gateway:
-            return copy_of(gateway, source)
+            return initial_values_like(gateway, source)
     preset = PRESETS.get(request.GET.get("preset", ""))
     return preset.initial if preset else {}
 
@@ -104,7 +104,7 @@ def plan_purge(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
         return _refused(request, title, reason, topic)
     form = PurgeForm(form_data(request))
     if request.method == "POST" and form.is_valid():
-        return _answer(
+        return _redirect_to_plan(
             request,
             form,
             "topic.purge",
@@ -144,7 +144,7 @@ def _refused(
 def _propose(
     request: ClusterRequest, form: forms.Form, action: str, topic: str, params: Mapping[str, Any]
 ) -> HttpResponse:
-    return _answer(
+    return _redirect_to_plan(
         request,
         form,
         action,
@@ -153,7 +153,7 @@ def _propose(
     )
 
 
-def _answer(
+def _redirect_to_plan(
     request: ClusterRequest, form: forms.Form, action: str, topic: str, propose: Callable[[], Plan]
 ) -> HttpResponse:
     action_type = registry.find(action)

@@ -44,7 +44,7 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 
-def copy_of(gateway: Gateway, topic: str) -> dict[str, Any]:
+def initial_values_like(gateway: Gateway, topic: str) -> dict[str, Any]:
     """The initial values for a topic like this one, with its own settings. Raises GatewayError."""
     found = gateway.topics.describe_topic(topic)
     own = [

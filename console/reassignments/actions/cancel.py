@@ -13,7 +13,7 @@ from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused
 from console.reassignments import moves, review
 from console.reassignments.actions.target import PARTITIONS_TARGET
-from console.topics.actions.bulk import resource_of
+from console.topics.actions.shared import names_as_resource
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.wire.reassignments import Reassignment
 
@@ -57,8 +57,9 @@ class CancelReassignments(ItemsAction):
                 "brokers": review.ids(stored["adding"])
             }
             changes.append(Change(key, review.ids(stored["replicas"]), review.ids(after), note))
+        names = names_as_resource(params["names"])
         return Draft(
-            title=_("Cancel reassignments of %(names)s") % {"names": resource_of(params["names"])},
+            title=_("Cancel reassignments of %(names)s") % {"names": names},
             changes=changes,
             affected=[_("The partitions stay on the brokers that they were on.")],
             before=dict(facts[ITEMS]),

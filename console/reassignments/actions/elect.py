@@ -14,7 +14,7 @@ from console.reassignments import cluster_state, moves
 from console.reassignments.actions.target import PARTITIONS_TARGET
 from console.reassignments.cluster_state import Partition
 from console.topics.actions import shared
-from console.topics.actions.bulk import resource_of
+from console.topics.actions.shared import names_as_resource
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition
@@ -59,7 +59,7 @@ class ElectLeaders(ItemsAction):
                 raise PlanRefused(text % {"name": key, "id": stored[key]["preferred"]})
         return Draft(
             title=_("Elect the preferred leaders of %(names)s")
-            % {"names": resource_of(params["names"])},
+            % {"names": names_as_resource(params["names"])},
             changes=[
                 Change(key, _leader(each["leader"]), _leader(each["preferred"]))
                 for key, each in stored.items()
@@ -75,15 +75,16 @@ class ElectLeaders(ItemsAction):
         partitions = {key: (stored[key]["topic"], stored[key]["partition"]) for key in keys}
         errors = gateway.reassignments.elect_leaders(list(partitions.values()))
 
-        def check_leaders() -> bool:
+        is_led: dict[str, bool] = {}  # by its preferred replica, by key
+
+        def all_led_or_failed() -> bool:
             found = cluster_state.partitions(gateway.wire.metadata(), params["names"])
             for key in keys:
                 now = found.get(partitions[key])
                 is_led[key] = now is not None and now.leader == stored[key]["preferred"]
             return all(is_led[key] or partitions[key] in errors for key in keys)
 
-        is_led: dict[str, bool] = {}
-        shared.wait_until(check_leaders)
+        shared.wait_until(all_led_or_failed)
         for key in keys:
             not_elected = "" if is_led[key] else Reason("leader_not_elected")
             yield EndedItem(key, errors.get(partitions[key], not_elected))

@@ -24,13 +24,6 @@ from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
 
 TOPICS_MAX = 200
-_NAMES_LENGTH = 200
-
-
-def resource_of(names: list[str]) -> str:
-    """The names as one short text, for the audit log."""
-    text = ", ".join(names)
-    return text if len(text) <= _NAMES_LENGTH else f"{text[:_NAMES_LENGTH]}… ({len(names)})"
 
 
 class BulkAction(ItemsAction):
@@ -241,7 +234,7 @@ class ConfigureTopics(BulkAction):
         }
         names = list(earlier)
         params = {"names": names, "configs": earlier}
-        return Proposal(self.action, resource_of(names), params) if earlier else None
+        return Proposal(self.action, shared.names_as_resource(names), params) if earlier else None
 
 
 def purge_params(names: list[str], logs: Mapping[str, TopicLogs]) -> dict[str, Any]:

@@ -121,10 +121,11 @@ class PurgeTopic(ItemsAction):
 
 @dataclass(frozen=True, slots=True)
 class TopicLogs:
-    """What a purge needs of a topic. `logs` has no partitions whose leaders did not answer."""
+    """What a purge needs of a topic."""
 
     topic_id: str
     policy: str | None
+    # Partition → its offsets; without partitions whose leaders did not answer.
     logs: dict[int, range]
 
 

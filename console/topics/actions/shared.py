@@ -1,4 +1,4 @@
-"""What all changes to topics use: their target, facts, affected groups, waiting for the cluster."""
+"""What changes to topics share: type of target, facts, affected groups, waiting for the cluster."""
 
 import time
 from collections import Counter
@@ -16,6 +16,7 @@ from monitoring.reasons import Reason
 from monitoring.scope import ANY
 
 WAIT_SECONDS = 20.0
+_RESOURCE_LENGTH_MAX = 200
 _LEADERS = "leaders"
 TOPIC_TARGET = TargetType(
     view_verb="topic.view",
@@ -35,6 +36,13 @@ def read_existing(gateway: Gateway, params: Params) -> Facts:
         "partitions": len(topic.partitions),
         "replicas": [sorted(partition.replicas) for partition in topic.partitions],
     }
+
+
+def names_as_resource(names: list[str]) -> str:
+    """The names of several topics as the resource of a plan: one short text."""
+    text = ", ".join(names)
+    is_short = len(text) <= _RESOURCE_LENGTH_MAX
+    return text if is_short else f"{text[:_RESOURCE_LENGTH_MAX]}… ({len(names)})"
 
 
 def groups_reading(topic: str, snapshot: Snapshot | None) -> list[str]:
