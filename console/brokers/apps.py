@@ -21,5 +21,6 @@ class BrokersConfig(AppConfig):
             "brokers",
             Fragment("broker.view", "brokers/live.html", broker_list.context, TABLE_PARAMS),
         )
-        one = Fragment("broker.view", "brokers/one.html", broker_page.context)
-        register_fragment("broker", one)
+        register_fragment(
+            "broker", Fragment("broker.view", "brokers/one.html", broker_page.context)
+        )

@@ -13,7 +13,7 @@ from console.actions import services
 from console.actions.redirect_to_plan import form_data, redirect_to_plan, status_of
 from console.live import snapshot_cache
 from console.quotas.actions.change_quotas import ChangeQuotas
-from console.quotas.entities import TYPES, entity_of, number_text, texts_of, title_of
+from console.quotas.entities import TYPES, entity_of, names_of, number_text, title_of
 from console.quotas.forms import QuotaForm
 from console.ui.csv_export import render_list
 from console.ui.table import Column, Table
@@ -65,7 +65,7 @@ def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
             form.initial |= {key: number_text(value) for key, value in now.items()}
             return render(request, template, context)
         if form.is_valid():
-            values = form.values(_current_quotas(request, form.entity))
+            values = form.changed_values(_current_quotas(request, form.entity))
             params = {"entity": [list(pair) for pair in form.entity], "values": values}
             return redirect_to_plan(
                 request,
@@ -90,7 +90,7 @@ def _current_quotas(request: ClusterRequest, entity: Entity) -> dict[str, float]
 
 def _row(quota: Quota) -> dict[str, str]:
     query = QueryDict(mutable=True)
-    query.update(texts_of(quota.entity))
+    query.update(names_of(quota.entity))
     return {
         "entity": title_of(quota.entity),
         "quotas": ", ".join(
