@@ -1,4 +1,5 @@
-"""Writes the records of a plan in calls of limited size, and stores what was acknowledged.
+"""Reads the stored records of a plan; writes them in calls of limited size, and stores what was
+acknowledged.
 
 With a rate, calls are small and wait for their time. Before each call a user may stop the plan.
 
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from console.actions.action_type import EndedItem, Params, StopPoint
 from console.produce import stored_records, write_outcome
 from console.produce.models import WaitingRecords
+from monitoring.encryption import SecretUnreadable
 from monitoring.gateway.errors import GatewayError, Unreadable
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.producing import NewRecord, WriteOutcome
@@ -19,7 +21,23 @@ from monitoring.reasons import Reason
 
 _RECORDS_PER_CALL, _BYTES_PER_CALL = 500, 1 << 20
 
-_NumberedRecord = tuple[str, int, NewRecord]  # the key of the item, and the number of the record
+_NumberedRecord = tuple[str, int, NewRecord]  # key of the item, number and record
+
+
+def waiting_records(params: Params) -> WaitingRecords:
+    """The row of a plan that is applied. Raises GatewayError if its contents were deleted."""
+    found = WaitingRecords.objects.filter(pk=params["contents"]).first()
+    if found is None or not found.encrypted:
+        raise GatewayError(Reason("records_deleted"))
+    return found
+
+
+def decrypted_records(row: WaitingRecords) -> list[NewRecord]:
+    """The contents. Raises GatewayError if no key decrypts them."""
+    try:
+        return row.records()
+    except SecretUnreadable as error:
+        raise GatewayError(Reason("records_unreadable", why=error.reason)) from error
 
 
 class Writer:
@@ -38,9 +56,9 @@ class Writer:
         self._gateway, self._params, self._waiting = gateway, params, waiting
         self._make_record = make_record
         self._rate: int | None = params.get("rate")
-        self._call_records = max(
-            1, min(_RECORDS_PER_CALL, (self._rate or 2 * _RECORDS_PER_CALL) // 2)
-        )
+        self._records_per_call = _RECORDS_PER_CALL
+        if self._rate:  # a call has the records of half a second
+            self._records_per_call = max(1, min(_RECORDS_PER_CALL, self._rate // 2))
         self._began_s, self._sent = time.monotonic(), 0
 
     def write(self, keys: set[str]) -> Iterator[EndedItem | StopPoint]:
@@ -55,7 +73,7 @@ class Writer:
             numbered = [(key, n, self._make_record(n)) for n in numbers if n not in done]
             size += sum(record.size_bytes for _key, _n, record in numbered)
             call += numbered
-            if len(call) >= self._call_records or size >= _BYTES_PER_CALL:
+            if len(call) >= self._records_per_call or size >= _BYTES_PER_CALL:
                 yield from self._write_call(call)
                 call, size = [], 0
         if call:

@@ -110,12 +110,14 @@ class CopyRecords(ItemsAction):
     ) -> Iterator[EndedItem | StopPoint]:
         cluster = check_source(params)
         state, _is_new = CopyState.objects.get_or_create(pk=params["copy"])
-        with source_gateway(gateway, params, cluster) as reader:
-            source = reader.kafka_client_settings if is_to_other_cluster(params) else None
+        source_settings: ClientSettings | None = None  # None = the cluster of the target
+        if is_to_other_cluster(params):
+            with for_cluster(cluster) as reader:
+                source_settings = reader.kafka_client_settings
         end_s = time.monotonic() + _RUN_S_MAX
         yield StopPoint(_share_copied(params, state))
         for key in keys:
-            for outcome in _copy_partition(gateway, source, params, state, key):
+            for outcome in _copy_partition(gateway, source_settings, params, state, key):
                 if outcome.error:
                     error = _error_of(key, outcome, state)
                     yield EndedItem(key, error)
@@ -172,7 +174,7 @@ def check_source(params: Params) -> Cluster:
 
 
 def is_to_other_cluster(params: Params) -> bool:
-    """Whether the source is of another cluster."""
+    """Whether the records go to another cluster than their own."""
     return bool(params["cluster"] != params.get("to_cluster", params["cluster"]))
 
 
@@ -193,7 +195,11 @@ def _share_copied(params: Params, state: CopyState) -> float:
 
 
 def _copy_partition(
-    gateway: Gateway, source: ClientSettings | None, params: Params, state: CopyState, key: str
+    gateway: Gateway,
+    source_settings: ClientSettings | None,
+    params: Params,
+    state: CopyState,
+    key: str,
 ) -> Iterator[CopyOutcome]:
     """Copy a partition in calls; yields the outcome of each, after it was stored."""
     first, end = params["spans"][key]
@@ -209,7 +215,7 @@ def _copy_partition(
             _RECORDS_PER_CALL,
         )
         try:
-            outcome = gateway.producing.copy(request, source)
+            outcome = gateway.producing.copy(request, source_settings)
         except Unreadable:
             lost = Reason("copy_lost", partition=key, n=_RECORDS_PER_CALL, offset=position)
             yield CopyOutcome(position, error=lost, unknown=_RECORDS_PER_CALL)
@@ -224,8 +230,8 @@ def _copy_partition(
 
 def _error_of(key: str, outcome: CopyOutcome, state: CopyState) -> Reason:
     """Why a partition was not copied to its end, and how far it was copied."""
-    if getattr(outcome.error, "code", "") == "copy_lost":
-        return outcome.error  # type: ignore[return-value]  # it has a code: it is a Reason
+    if isinstance(outcome.error, Reason) and outcome.error.code == "copy_lost":
+        return outcome.error
     return Reason(
         "copy_stopped",
         partition=key,

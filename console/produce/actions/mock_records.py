@@ -15,12 +15,11 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import EndedItem, Params, StopPoint
 from console.actions.draft import Draft, Facts, Figure
-from console.produce import write_outcome
 from console.produce.actions.write_records import WriteRecords
 from console.produce.mock_avro import document_of
 from console.produce.mock_example import schema_of
 from console.produce.mock_values import InvalidSchema, MockValues
-from console.produce.writer import Writer
+from console.produce.writer import Writer, decrypted_records, waiting_records
 from console.ui import numbers
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
@@ -40,9 +39,15 @@ PREVIEW_RECORDS = 5
 
 @dataclass(frozen=True, slots=True)
 class MockSpec:
-    """What mock records are made of. `key_member`: the member of the value that is the key, dots
-    between names; "" = no key. `schema`: in place of `document`, the schema of the registry that
-    the values follow and that encodes them."""
+    """What mock records are made of: a document, or a schema of the registry.
+
+    Attributes:
+        document: a JSON Schema (if `is_schema`), or an example of the values.
+        schema: in place of `document`, the schema of the registry that the values follow and that
+            encodes them.
+        now_ms: times in the values are of the 30 days before it.
+        key_member: the member of the value that is the key, dots between names; "" = no key.
+    """
 
     document: Any
     is_schema: bool
@@ -144,8 +149,8 @@ class WriteMockRecords(WriteRecords):
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[EndedItem | StopPoint]:
-        waiting = write_outcome.waiting_records(params)
-        [stored] = write_outcome.decrypted_records(waiting)
+        waiting = waiting_records(params)
+        [stored] = decrypted_records(waiting)
         spec = MockSpec.loads(stored.value or b"")
         try:
             yield from Writer(gateway, params, waiting, spec.record_maker()).write(set(keys))

@@ -15,7 +15,7 @@ from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
 from console.produce import draft_texts, stored_records, write_outcome
 from console.produce.models import KEPT
-from console.produce.writer import Writer
+from console.produce.writer import Writer, decrypted_records, waiting_records
 from console.topics.actions import fact_diff, shared
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
@@ -74,8 +74,8 @@ class WriteRecords(ItemsAction):
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
     ) -> Iterator[EndedItem | StopPoint]:
-        waiting = write_outcome.waiting_records(params)
-        records = write_outcome.decrypted_records(waiting)
+        waiting = waiting_records(params)
+        records = decrypted_records(waiting)
         count = len(records)
         # With several copies of the records, the numbers go on through the copies.
         writer = Writer(gateway, params, waiting, lambda number: records[number % count])
