@@ -8,7 +8,7 @@ from django.utils import timezone
 from console.accounts.rights import rights_of
 from console.actions import expiry, models, plan_queue, registry, services, texts, typed_form
 from console.actions.action_type import ITEMS, ActionType, ItemsAction, Stopped, Unfinished
-from console.actions.draft import Facts, PlanRefused, StepState, fingerprint
+from console.actions.draft import Facts, PlanRefused, StepState, same_facts
 from console.actions.finish_plan import finish, finish_stopped
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress
@@ -46,7 +46,7 @@ def apply_queued(plan_id: str) -> None:
         reason = Reason("plan_error", name=type(error).__name__)
         finish(plan, models.APPLYING, models.FAILED, reason)
     else:
-        finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
+        _finish_applied(plan)
 
 
 def _apply(plan: Plan) -> None:
@@ -72,10 +72,16 @@ def _apply(plan: Plan) -> None:
             action_type.apply(gateway, plan.params, progress)
         finally:
             progress.save()
+
+
+def _finish_applied(plan: Plan) -> None:
+    """End a plan whose `apply` returned: it is done, or failed if items failed."""
     failed = len(plan.item_outcomes) - len(plan.applied_items)
     if failed:
-        total = len(plan.facts[ITEMS])
-        raise GatewayError(Reason("plan_items_failed", failed=failed, total=total))
+        reason = Reason("plan_items_failed", failed=failed, total=len(plan.facts[ITEMS]))
+        finish(plan, models.APPLYING, models.FAILED, reason)
+    else:
+        finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
 
 
 def _replace_facts(plan: Plan, facts: Facts) -> None:
@@ -88,15 +94,13 @@ def _replace_facts(plan: Plan, facts: Facts) -> None:
 
 
 def _check_unchanged(plan: Plan, action_type: ActionType, cluster: Cluster, facts: Facts) -> None:
-    """Raises PlanRefused if facts changed since the review."""
-    if _fingerprint(plan, action_type, facts) != _fingerprint(plan, action_type, plan.facts):
+    """Raises PlanRefused if facts changed since the review; those of applied items may."""
+    then, now = (
+        action_type.compared(_without_applied(plan, found)) for found in (plan.facts, facts)
+    )
+    if not same_facts(then, now):
         changed = " ".join(_differences(plan, action_type, cluster, facts))
         raise PlanRefused(Reason("plan_facts_changed", changed=changed))
-
-
-def _fingerprint(plan: Plan, action_type: ActionType, facts: Facts) -> str:
-    """The fingerprint of the facts that must not change; items that were applied may."""
-    return fingerprint(action_type.compared(_without_applied(plan, facts)))
 
 
 def _without_applied(plan: Plan, facts: Facts) -> Facts:

@@ -46,12 +46,12 @@ def redirect_to_plan(
         return form_page(422)
     except GatewayError as error:
         form.add_error(None, unreadable_text(error))
-        return form_page(status_of(error))
+        return form_page(http_status_of(error))
     typed_form.store(plan, request.path, form, request.POST)
     return redirect("plan", plan.cluster, plan.pk)
 
 
-def status_of(error: GatewayError) -> int:
+def http_status_of(error: GatewayError) -> int:
     """The HTTP status of a page whose cluster could not be read."""
     return 503 if error.retriable else 422
 

@@ -26,10 +26,10 @@ def stop(plan: Plan, principal: Principal) -> bool:
     cluster = Cluster.objects.filter(slug=plan.cluster).first()
     if cluster is not None:
         services.check_right(principal.user, cluster, plan.action, plan.resource, plan.params)
-    wanted = Plan.objects.filter(
+    asked = Plan.objects.filter(
         pk=plan.pk, state__in=(models.QUEUED, models.APPLYING), stopped_by=""
     ).update(stopped_by=principal.user.get_username(), stopped_addr=principal.address)
-    if wanted:
+    if asked:
         plan.refresh_from_db()
         finish_stopped(plan, models.QUEUED)  # does nothing if a worker applies the plan
-    return bool(wanted)
+    return bool(asked)

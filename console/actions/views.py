@@ -14,7 +14,7 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import expiry, models, registry, services, stop_plan, texts, typed_form
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
-from console.actions.redirect_to_plan import status_of, unreadable_text
+from console.actions.redirect_to_plan import http_status_of, unreadable_text
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 
@@ -58,7 +58,7 @@ def undo(request: ClusterRequest, cluster: str, plan_id: uuid.UUID) -> HttpRespo
     except PlanRefused as error:
         return _page(request, plan, str(error), status=422)
     except GatewayError as error:
-        return _page(request, plan, unreadable_text(error), status=status_of(error))
+        return _page(request, plan, unreadable_text(error), status=http_status_of(error))
     return redirect("plan", cluster, undo_plan.pk)
 
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions.redirect_to_plan import status_of
+from console.actions.redirect_to_plan import http_status_of
 from console.brokers import broker_page, request_table
 from console.ui.csv_export import render_list
 from console.ui.table import Table
@@ -44,7 +44,7 @@ def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
     except GatewayError as error:
         context["error"] = sentence(error.message)
         # htmx shows no answer with an error status: the old figures would stay.
-        status = 200 if "HX-Request" in request.headers else status_of(error)
+        status = 200 if "HX-Request" in request.headers else http_status_of(error)
     return render_list(request, "brokers/requests.html", context, status=status)
 
 

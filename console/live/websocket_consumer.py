@@ -134,5 +134,5 @@ class ClusterConsumer(AsyncWebsocketConsumer):
 
     async def _access(self) -> Access | None:
         """The cluster and the current rights; None if the session may not see it."""
-        key = getattr(self.scope.get("session"), "session_key", None)
-        return await access_checks().access(key, self.slug) if key else None
+        session_key = getattr(self.scope.get("session"), "session_key", None)
+        return await access_checks().access(session_key, self.slug) if session_key else None

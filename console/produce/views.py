@@ -64,7 +64,7 @@ def _write(
     page["form"] = form
     if request.method == "POST" and form.is_valid():
         wanted = form.records_to_write(topic)
-        return _redirect_to_plan(
+        return _redirect_or_form(
             request,
             page,
             lambda: write_plans.propose_write(request.principal, request.cluster, wanted),
@@ -85,7 +85,7 @@ def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
     if request.method == "POST" and form.is_valid():
         wanted = form.records_to_write(topic)
         if "preview" not in request.POST:
-            return _redirect_to_plan(
+            return _redirect_or_form(
                 request,
                 page,
                 lambda: mock_plans.propose_mock(request.principal, request.cluster, wanted),
@@ -108,7 +108,7 @@ def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     form = page["form"] = CopyForm(form_data(request), own=own, others=others)
     if request.method == "POST" and form.is_valid():
         chosen = form.ranges_to_copy(topic)
-        return _redirect_to_plan(
+        return _redirect_or_form(
             request, page, lambda: propose_copy(request.principal, request.cluster, chosen)
         )
     return _render(request, page, 422 if form.errors else 200)
@@ -175,7 +175,7 @@ def _form_context(request: ClusterRequest, topic: str, mode: str) -> dict[str, A
     }
 
 
-def _redirect_to_plan(
+def _redirect_or_form(
     request: ClusterRequest, page: Mapping[str, Any], propose: Callable[[], Plan]
 ) -> HttpResponse:
     """The redirect to the new plan, or the form with the reason why there is none."""

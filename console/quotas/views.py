@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
-from console.actions.redirect_to_plan import form_data, redirect_to_plan, status_of
+from console.actions.redirect_to_plan import form_data, http_status_of, redirect_to_plan
 from console.live import snapshot_cache
 from console.quotas.actions.change_quotas import ChangeQuotas
 from console.quotas.entities import TYPES, entity_of, names_of, number_text, title_of
@@ -42,7 +42,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
         context["table"] = table.show(rows, lambda row: f"{row['entity']} {row['quotas']}")
     except GatewayError as error:
         context["error"] = sentence(error.message)
-        status = status_of(error)
+        status = http_status_of(error)
     return render_list(request, "quotas/index.html", context, status=status)
 
 
@@ -78,7 +78,7 @@ def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
             )  # fmt: skip
     except GatewayError as error:
         context["reason"] = sentence(error.message)
-        status = status_of(error)
+        status = http_status_of(error)
     return render(request, template, context, status=status)
 
 

@@ -14,9 +14,9 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import (
     form_data,
+    http_status_of,
     read_only_text,
     redirect_to_plan,
-    status_of,
 )
 from console.live import snapshot_cache
 from console.reassignments import reassignment_plans, reassignments_page
@@ -41,7 +41,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("topic.reassign")
 def cancel(request: ClusterRequest, cluster: str) -> HttpResponse:
     topic = request.POST.get("topic", "")[:300]
-    return _redirect_to_plan(
+    return _redirect_or_page(
         request,
         lambda: reassignment_plans.propose_cancel(request.principal, request.cluster, topic),
     )
@@ -53,7 +53,7 @@ def elect(request: ClusterRequest, cluster: str) -> HttpResponse:
     """Plan an election: for a partition, a topic, or (without a topic) all topics."""
     topic, number = request.POST.get("topic", "")[:300], request.POST.get("partition", "")
     partition = int(number) if number.isdecimal() and len(number) < 10 else None
-    return _redirect_to_plan(
+    return _redirect_or_page(
         request,
         lambda: reassignment_plans.propose_election(
             request.principal, request.cluster, topic, partition
@@ -92,7 +92,7 @@ def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
             )
     except GatewayError as error:
         context["reason"] = sentence(error.message)
-        return render(request, template, context, status=status_of(error))
+        return render(request, template, context, status=http_status_of(error))
     return render(request, template, context, status=422 if form.is_bound else 200)
 
 
@@ -111,13 +111,13 @@ def _refusal_reason(request: ClusterRequest, names: list[str]) -> str:
     return next(filter(None, refusals), "") or why_not_reassignable(snapshot)
 
 
-def _redirect_to_plan(request: ClusterRequest, propose: Callable[[], Plan]) -> HttpResponse:
+def _redirect_or_page(request: ClusterRequest, propose: Callable[[], Plan]) -> HttpResponse:
     try:
         plan = propose()
     except PlanRefused as error:
         return _page(request, str(error), 422)
     except GatewayError as error:
-        return _page(request, sentence(error.message), status_of(error))
+        return _page(request, sentence(error.message), http_status_of(error))
     return redirect("plan", request.cluster.slug, plan.pk)
 
 
@@ -133,5 +133,5 @@ def _page(request: ClusterRequest, error: str = "", status: int = 200) -> HttpRe
             context["electable"] = dict(list(found.items())[:_ROWS_MAX])
     except GatewayError as problem:
         context["reason"] = sentence(problem.message)
-        status = status_of(problem)
+        status = http_status_of(problem)
     return render(request, "reassignments/index.html", context, status=status)

@@ -15,9 +15,9 @@ from console.actions import registry, services
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import (
     form_data,
+    http_status_of,
     read_only_text,
     redirect_to_plan,
-    status_of,
     unreadable_text,
 )
 from console.topics.configure_form import ConfigureForm
@@ -45,7 +45,7 @@ def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
         initial = _initial(request)
     except GatewayError as error:
         title = registry.find("topic.create").title("")
-        return _refused(request, title, unreadable_text(error), status=status_of(error))
+        return _refused(request, title, unreadable_text(error), status=http_status_of(error))
     form = CreateTopicForm(form_data(request), initial=dict(initial))
     if request.method == "POST" and form.is_valid():
         params = form.params()
@@ -88,7 +88,7 @@ def plan_configure(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         with for_cluster(request.cluster) as gateway:
             entries = gateway.topics.describe_configs(topic)
     except GatewayError as error:
-        return _refused(request, title, unreadable_text(error), topic, status_of(error))
+        return _refused(request, title, unreadable_text(error), topic, http_status_of(error))
     form = ConfigureForm(form_data(request), entries)
     if request.method == "POST" and form.is_valid():
         params = {"name": topic, "configs": form.configs()}
@@ -104,7 +104,7 @@ def plan_purge(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
         return _refused(request, title, reason, topic)
     form = PurgeForm(form_data(request))
     if request.method == "POST" and form.is_valid():
-        return _redirect_to_plan(
+        return _redirect_or_form(
             request,
             form,
             "topic.purge",
@@ -144,7 +144,7 @@ def _refused(
 def _propose(
     request: ClusterRequest, form: forms.Form, action: str, topic: str, params: Mapping[str, Any]
 ) -> HttpResponse:
-    return _redirect_to_plan(
+    return _redirect_or_form(
         request,
         form,
         action,
@@ -153,7 +153,7 @@ def _propose(
     )
 
 
-def _redirect_to_plan(
+def _redirect_or_form(
     request: ClusterRequest, form: forms.Form, action: str, topic: str, propose: Callable[[], Plan]
 ) -> HttpResponse:
     action_type = registry.find(action)
