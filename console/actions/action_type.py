@@ -188,7 +188,7 @@ class ActionType(ABC):
         return []
 
     def confirm_label(self) -> str:
-        """The text of the button that applies the plan."""
+        """The text of the button that applies the plan, if the user must type a name for that."""
         return _("Delete permanently") if self.deletes else _("Apply")
 
     def plan_steps(self, plan: Plan) -> list[Step]:
