@@ -4,10 +4,13 @@ URLs of a cluster begin with `/c/<cluster>/`; ClusterMiddleware sets `request.cl
 slug.
 """
 
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from console.health import metrics
 from console.health import views as health
+from console.ui.url_converters import AnyNameConverter
+
+register_converter(AnyNameConverter, "any_name")  # before the URLs of apps, which use it
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
