@@ -63,8 +63,10 @@ class Renderer:
     async def html(
         self, cluster: Cluster, rights: Rights, fragment_key: FragmentKey | None, version: str
     ) -> str:
-        """The HTML of this version; rendered on the first call. `version`: any text that is another
-        one if the HTML can be another one."""
+        """The HTML of this version; rendered on the first call.
+
+        `version`: a text that differs if the HTML may differ.
+        """
         language = translation.get_language()
         key = (cluster.slug, version, rights, fragment_key, language)
         if key not in self._html:

@@ -1,9 +1,9 @@
 """Caches the newest snapshot of each cluster in this web process.
 
 Pages call `snapshot(slug, rights)`, `sample_status(slug, rights)` and
-`recent_totals(slug, rights)`. They never query a broker. Redis is queried at most every
-CHECK_SECONDS per cluster, and only for newer ticks. A gap or an unavailable Redis changes the
-status; the figures stay those of the last ok tick, with their age.
+`recent_totals(slug, rights)`. They never query a broker. Redis is queried only for newer ticks: at
+most every CHECK_SECONDS per cluster, or when a tick was announced (`refresh`). A gap or an
+unavailable Redis changes the status; the figures stay those of the last ok tick, with their age.
 
 The data of a cluster is an immutable value (`_ClusterData`) that is replaced as a whole. One thread
 at a time reads and computes the next one, outside of requests; until it is ready, requests get the
@@ -80,7 +80,7 @@ class _CacheEntry:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     used_at: float = field(default_factory=time.monotonic)
-    checked_at: float = -1e9
+    checked_at: float = -1e9  # never
     data: _ClusterData = field(default_factory=_ClusterData)
     scopes: dict[Scope, float] = field(default_factory=dict)  # last use; the last one is newest
 
