@@ -64,6 +64,7 @@ class WriteForm(forms.Form):
     registry, the names of schemas.
 
     Attributes:
+        other_partitions: choices of the field `partition` besides the numbers.
         encoders: "key" or "value" → what encodes it with a schema; of a valid form.
     """
 

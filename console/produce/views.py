@@ -33,7 +33,7 @@ from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 
-ONE, LINES, MOCK, COPY = "one", "lines", "mock", "copy"
+ONE, LINES, MOCK, COPY = "one", "lines", "mock", "copy"  # modes: the names of templates
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -29,6 +29,7 @@ class Column:
     Attributes:
         value: the sort key: a function of a row in memory, or the names of database fields.
             Without it the table cannot be sorted by this column.
+        numeric: its cells are numbers; the first click on its heading sorts descending.
         exported: the value in CSV files, if it is not `value`.
         is_title_hidden: whether only screen readers say the title.
         is_only_in_csv: whether the page shows it elsewhere, or not at all.
