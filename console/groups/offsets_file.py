@@ -48,6 +48,4 @@ def _rows(text: str) -> Iterator[list[str]]:
 
 
 def _is_number(text: str) -> bool:
-    return (
-        text.isascii() and text.isdigit() and int(text) <= OFFSET_MAX if len(text) < 20 else False
-    )
+    return len(text) < 20 and text.isascii() and text.isdigit() and int(text) <= OFFSET_MAX

@@ -45,6 +45,7 @@ class CommitInLog:
     log: range
 
     def limited(self, offset: int) -> int:
+        """The offset, or the nearest one in the log or at its end."""
         return max(self.log.start, min(offset, self.log.stop))
 
     def holds(self, offset: int) -> bool:

@@ -13,11 +13,10 @@ from django.utils.translation import gettext as _
 
 from console.topics import setting_catalog
 from console.ui.setting_field import VALUE_LENGTH_MAX, SettingField
-from console.ui.settings_table import meaning, source_text
+from console.ui.settings_table import TOPIC_SOURCE, meaning, source_text
 from console.ui.units import unit_of
 from monitoring.gateway.topic_admin import ConfigValue
 
-TOPIC_SOURCE = "DYNAMIC_TOPIC_CONFIG"
 _RESET, _OPENED = "default:", "opened:"
 
 

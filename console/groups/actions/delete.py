@@ -46,10 +46,10 @@ class DeleteGroup(ActionType):
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("The group committed other offsets of “%(topic)s”.")
-        both = sorted({*then[COMMITTED], *now[COMMITTED]})
+        topics = sorted({*then[COMMITTED], *now[COMMITTED]})
         changed = [
             text % {"topic": topic}
-            for topic in both
+            for topic in topics
             if then[COMMITTED].get(topic) != now[COMMITTED].get(topic)
         ]
         return [first_lines(changed)] if changed else []

@@ -18,7 +18,7 @@ from console.topics.actions.configure import retention_warnings
 from console.topics.actions.purge import TopicLogs, read_logs, why_not_purgeable
 from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
-from console.ui.settings_table import meaning
+from console.ui.settings_table import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
@@ -226,7 +226,7 @@ class ConfigureTopics(BulkAction):
     def undo(self, plan: Plan) -> Proposal | None:
         earlier = {
             name: {
-                setting: value if source == "DYNAMIC_TOPIC_CONFIG" else None
+                setting: value if source == TOPIC_SOURCE else None
                 for setting, (value, source) in found["values"].items()
             }
             for name, found in plan.facts.get(ITEMS, {}).items()

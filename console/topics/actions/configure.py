@@ -11,7 +11,7 @@ from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, S
 from console.actions.models import Plan
 from console.topics.actions import fact_diff, shared
 from console.topics.restrictions import refuse_unchangeable
-from console.ui.settings_table import meaning
+from console.ui.settings_table import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
@@ -104,7 +104,7 @@ class ConfigureTopic(ActionType):
         if not values:
             return None
         earlier = {
-            name: entry[0] if entry and entry[1] == "DYNAMIC_TOPIC_CONFIG" else None
+            name: entry[0] if entry and entry[1] == TOPIC_SOURCE else None
             for name, entry in values.items()
         }
         return Proposal(self.action, plan.resource, {"name": plan.resource, "configs": earlier})

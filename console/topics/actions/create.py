@@ -45,7 +45,8 @@ class CreateTopic(ActionType):
         }
 
     def within_scope(self, facts: Facts, scope: Scope) -> Facts:
-        """Removes names of topics outside the scope, also from the brokers' error text."""
+        """With "" for each colliding name outside the scope; then also without the brokers' error
+        text, which may contain it."""
         colliding = [other if scope.shows_topic(other) else "" for other in facts["colliding"]]
         return {
             **facts,
