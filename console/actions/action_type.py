@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from console.actions.draft import Draft, Facts, Proposal, Step, StepState
 from console.actions.models import Plan
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
 
 Params = Mapping[str, Any]  # what the user entered in the form, as JSON
@@ -142,7 +143,7 @@ class ActionType(ABC):
         return facts
 
     @abstractmethod
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         """The draft that the user reviews; pure. `snapshot`: the newest Snapshot, or None.
 
         Raises PlanRefused if the change is not possible.

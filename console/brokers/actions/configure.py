@@ -12,6 +12,7 @@ from console.ui.settings_table import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 BROKER_TARGET = TargetType(
     view_verb="broker.view",
@@ -62,7 +63,7 @@ class ConfigureBroker(ActionType):
             if (value, now["own"][name]) != (then["values"].get(name), then["own"].get(name))
         ]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         if facts["refused"]:
             raise PlanRefused(
                 _("“%(name)s” cannot be changed while the broker runs.")

@@ -1,7 +1,5 @@
 """Change the level of a logger of a broker."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -11,6 +9,7 @@ from console.brokers.actions.configure import BROKER_TARGET
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 _NOISY = ("TRACE", "DEBUG")
 
@@ -49,7 +48,7 @@ class SetLogLevel(ActionType):
             if value != then["levels"].get(name)
         ]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         before, after = dict(facts["levels"]), dict(params["levels"])
         for name, level in before.items():
             if level is None:

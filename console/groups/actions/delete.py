@@ -1,7 +1,5 @@
 """Delete a group with all its offsets."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -12,6 +10,7 @@ from console.groups.actions.reset_offsets import ResetOffsets
 from console.ui import numbers
 from console.ui.texts import first_lines
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
 
 COMMITTED, HIDDEN = "committed", "hidden"
@@ -54,7 +53,7 @@ class DeleteGroup(ActionType):
         ]
         return [first_lines(changed)] if changed else []
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         group = params["name"]
         if facts["state"] == shared.NO_GROUP:
             raise PlanRefused(shared.no_group_text(group))

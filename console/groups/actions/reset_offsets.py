@@ -8,7 +8,6 @@ offsets were counted from the commits.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -32,6 +31,7 @@ from console.ui.texts import first_lines
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
 _PARTITIONS_PER_REQUEST = 500
@@ -82,7 +82,7 @@ class ResetOffsets(ItemsAction):
         members = shared.members_text(now["members"])
         return [line for line in (members, first_lines(lines)) if line]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         offsets = offsets_of(params)
         self._check(facts, params)
         rows = _with_shares([_change_and_effect(facts, key, new) for key, new in offsets.items()])

@@ -36,6 +36,7 @@ from monitoring.gateway.errors import GatewayError, NotFound, Unreadable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.producing import CopyOutcome, CopyRequest
 from monitoring.models import Cluster
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
 SOURCE_PARTITIONS, SOURCE_ID, SOURCE_CLUSTER = "source_partitions", "source_id", "source_cluster"
@@ -80,7 +81,7 @@ class CopyRecords(ItemsAction):
             return [_("The topic that is copied was deleted and created again.")]
         return target_differences(then, now)
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         self._check(facts, params)
         name, to = params["name"], params["to"]
         title = _("Copy records of “%(name)s” to “%(to)s”")

@@ -25,6 +25,7 @@ from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.producing import NewRecord
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 from monitoring.schema_registry.client import Schema
 from monitoring.schema_registry.compiled_schema import SchemaUnusable
@@ -136,7 +137,7 @@ class WriteMockRecords(WriteRecords):
     def title(self, resource: str) -> str:
         return _("Write mock records to “%(name)s”") % {"name": resource}
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         draft = super().draft(facts, params, snapshot)
         size, largest = params["size_bytes"], params["largest_bytes"]
         figures = [

@@ -19,6 +19,7 @@ from console.produce.writer import Writer, decrypted_records, waiting_records
 from console.topics.actions import fact_diff, shared
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 _AUDITED = ("count", "size_bytes", "sha256", "compression")
 CLEANUP_POLICY, BYTES_MAX = "policy", "bytes_max"
@@ -47,7 +48,7 @@ class WriteRecords(ItemsAction):
     def differences(self, then: Facts, now: Facts) -> list[str]:
         return target_differences(then, now)
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name = params["name"]
         check_records(facts, params)
         return Draft(

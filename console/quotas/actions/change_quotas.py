@@ -1,7 +1,5 @@
 """Change the quotas of a user, a client id or an address."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -13,6 +11,7 @@ from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.wire.quotas import Entity
+from monitoring.read_model.snapshot import Snapshot
 
 QUOTA_TARGET = TargetType(
     view_verb="quota.edit",
@@ -55,7 +54,7 @@ class ChangeQuotas(ActionType):
             if value != then["values"].get(key)
         ]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         before, after = dict(facts["values"]), dict(params["values"])
         if before == after:
             raise PlanRefused(_("The quotas have these values already."))

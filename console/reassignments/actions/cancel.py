@@ -16,6 +16,7 @@ from console.reassignments.actions.target import PARTITIONS_TARGET
 from console.topics.actions.shared import names_as_resource
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.wire.reassignments import Reassignment
+from monitoring.read_model.snapshot import Snapshot
 
 
 class CancelReassignments(ItemsAction):
@@ -46,7 +47,7 @@ class CancelReassignments(ItemsAction):
         text = _("The reassignment of “%(name)s” changed or ended.")
         return [text % {"name": key} for key in self.changed_items(then, now)]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         for key, fact in facts[ITEMS].items():
             if fact is None:
                 raise PlanRefused(_("“%(name)s” is not being reassigned.") % {"name": key})

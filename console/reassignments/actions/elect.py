@@ -18,6 +18,7 @@ from console.topics.actions.shared import names_as_resource
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
 
@@ -51,7 +52,7 @@ class ElectLeaders(ItemsAction):
         text = _("The leader or the replicas of “%(name)s” changed since the review.")
         return [text % {"name": key} for key in self.changed_items(then, now)]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         stored = params["partitions"]
         text = _("The preferred replica of “%(name)s”, broker %(id)d, is not in sync.")
         for key, fact in facts[ITEMS].items():

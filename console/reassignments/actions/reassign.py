@@ -20,6 +20,7 @@ from console.topics.actions.shared import names_as_resource
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
 WATCH_S, POLL_S = 30.0, 1.0  # how long one call of `apply` watches the progress, and how often
@@ -71,7 +72,7 @@ class ReassignPartitions(ItemsAction):
         text = _("The replicas of “%(name)s” changed since the review.")
         return [text % {"name": key} for key in self.changed_items(then, now)]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         planned = [Move.from_json(stored) for stored in params["moves"].values()]
         review.check(planned, facts)
         arriving = facts["arriving"]

@@ -1,7 +1,5 @@
 """Delete a version of a subject. Its records can still be decoded: the registry keeps its id."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -11,6 +9,7 @@ from console.schemas.actions import shared
 from console.schemas.registry_errors import registry_errors
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 from monitoring.schema_registry import subjects
 
@@ -40,7 +39,7 @@ class DeleteVersion(ActionType):
             "version": number, "id": version.id, "schema": schema, "versions": [*subject.versions],
         }  # fmt: skip
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         versions, number = facts["versions"], facts["version"]
         warnings = [_("Records with this schema can still be read.")]
         if len(versions) == 1:

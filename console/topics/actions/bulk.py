@@ -22,6 +22,7 @@ from console.ui.settings_table import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 TOPICS_MAX = 200
 
@@ -96,7 +97,7 @@ class DeleteTopics(BulkAction):
         found = gateway.topics.describe_topic(name)
         return {"topic_id": found.topic_id, "partitions": len(found.partitions)}
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         self.check(facts, params)
         names = params["names"]
         rows = {name: snapshot.topic(name) if snapshot else None for name in names}
@@ -133,7 +134,7 @@ class PurgeTopics(BulkAction):
         logs = read_logs(gateway, name)
         return {"topic_id": logs.topic_id, "policy": logs.policy}
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         self.check(facts, params)
         names = params["names"]
         for name in names:
@@ -193,7 +194,7 @@ class ConfigureTopics(BulkAction):
             facts["objection"] = sentence(error.message)
         return facts
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         self.check(facts, params)
         for name, found in facts[ITEMS].items():
             for setting in found["locked"]:
@@ -249,7 +250,7 @@ def purge_params(names: list[str], logs: Mapping[str, TopicLogs]) -> dict[str, A
     }
 
 
-def groups_reading_each(names: list[str], snapshot: Any) -> list[str]:
+def groups_reading_each(names: list[str], snapshot: Snapshot | None) -> list[str]:
     """A line with its groups for each topic that is read."""
     if snapshot is None:
         return [_("The groups that read them are unknown: there is no sample of this cluster yet.")]

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -15,6 +14,7 @@ from console.ui.settings_table import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 _RETENTION = ("retention.ms", "retention.bytes")
 
@@ -61,7 +61,7 @@ class ConfigureTopic(ActionType):
                 lines.append(_("“%(name)s” is %(value)s now.") % {"name": name, "value": value})
         return lines
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         topic, configs = params["name"], params["configs"]
         refuse_unchangeable(topic)
         if facts.get("locked"):

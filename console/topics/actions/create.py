@@ -1,7 +1,5 @@
 """Create a topic."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -13,6 +11,7 @@ from console.ui.settings_table import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
 
 
@@ -57,7 +56,7 @@ class CreateTopic(ActionType):
     def differences(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_new_topic(then, now)
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name, partitions, replication = params["name"], params["partitions"], params["replication"]
         if why_not_changeable(name):
             raise PlanRefused(

@@ -6,7 +6,6 @@ are those of the review: records that producers write after it are kept.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -23,6 +22,7 @@ from console.topics.actions import fact_diff, shared
 from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 LOGS, POLICY = "logs", "policy"
 
@@ -60,7 +60,7 @@ class PurgeTopic(ItemsAction):
             return [text % {"policy": now[POLICY]}]
         return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name = params["name"]
         self._check(facts, params)
         sizes = {}

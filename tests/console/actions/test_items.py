@@ -17,6 +17,7 @@ from console.audit.models import AuditEntry
 from console.topics.actions import shared
 from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from tests.console.actions.test_services import _queued  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.usefixtures("_queued")
@@ -44,7 +45,7 @@ class DeleteTopics(ItemsAction):
                 found[name] = ""
         return {ITEMS: found}
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         return Draft("Delete topics", [Change(name, "", "deleted") for name in facts[ITEMS]])
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
