@@ -156,6 +156,7 @@ def _propose(
 def _redirect_or_form(
     request: ClusterRequest, form: forms.Form, action: str, topic: str, propose: Callable[[], Plan]
 ) -> HttpResponse:
+    """The redirect to the new plan, or the form with the reason why there is none."""
     action_type = registry.find(action)
     title = action_type.title(topic)
     existing_topic = "" if action_type.creates else topic
@@ -165,10 +166,15 @@ def _redirect_or_form(
 
 
 def _form(
-    request: ClusterRequest, form: forms.Form, title: str, topic: str = "", status: int = 200
+    request: ClusterRequest,
+    form: forms.Form,
+    title: str,
+    topic: str = "",
+    status: int | None = None,
 ) -> HttpResponse:
-    if request.method == "POST" and form.errors and status == 200:
-        status = 422
+    """The page of a form; without a `status` 422 if it was posted with errors, else 200."""
+    if status is None:
+        status = 422 if request.method == "POST" and form.errors else 200
     context = {"form": form, "title": title, "topic": topic}
     if isinstance(form, CreateTopicForm):
         chosen = request.GET.get("preset", "")
