@@ -4,16 +4,20 @@ URLs of a cluster begin with `/c/<cluster>/`; ClusterMiddleware sets `request.cl
 slug.
 """
 
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from console.health import metrics
 from console.health import views as health
+from console.ui.url_converters import AnyNameConverter
+
+register_converter(AnyNameConverter, "any_name")  # before the URLs of apps, which use it
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),
     path("", include("console.layout.urls")),
+    path("", include("console.ui.urls")),
     path("", include("console.accounts.urls")),
     path("", include("console.clusters.urls")),
     path("", include("console.audit.urls")),

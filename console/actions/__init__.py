@@ -1,11 +1,13 @@
 """A change of a cluster, from the form to the audit log. Each app has its action types in actions/.
 
-services.propose            an app's view calls it, by redirect_to_plan: reads the facts, and stores
-                            a plan
-views.detail                the page on which the user reviews the plan
-services.confirm            queues the plan: plan_queue.send
-tasks.apply_plan            the Celery task, which calls the next one
-plan_worker.apply_queued    reads the facts again, and calls ActionType.apply of the action
+redirect_to_plan            an app's view calls it with a valid form and a function that calls
+                            services.propose
+services.propose            reads the facts from the cluster, and stores them as a plan with the
+                            draft that its action type makes of them
+views.detail                the page of the plan, which the user is redirected to and reviews
+views.confirm               the user clicks Apply: services.confirm queues the plan (plan_queue)
+tasks.apply_plan            the Celery task: calls plan_worker.apply_queued
+plan_worker.apply_queued    reads the facts again; if they are the same, calls ActionType.apply
 finish_plan.finish          stores the result, and writes the audit entry
-services.propose_undo       stores a plan that undoes this one; it takes the same way
+views.undo                  services.propose_undo proposes the plan that undoes this one
 """

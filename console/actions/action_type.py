@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from console.actions.draft import Draft, Facts, Proposal, Step, StepState
 from console.actions.models import Plan
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
 
 Params = Mapping[str, Any]  # what the user entered in the form, as JSON
@@ -25,7 +26,7 @@ ITEMS = "items"
 
 
 class Unfinished(Exception):
-    """The change goes on in the cluster: `apply` is called again, by any worker that is free."""
+    """The change goes on in the cluster: the plan is queued again, and `apply` called again."""
 
 
 class Stopped(Exception):
@@ -42,7 +43,7 @@ class ApplyProgress(ABC):
     """
 
     applied_items: frozenset[str] = frozenset()
-    is_continued = False
+    is_continued: bool = False
 
     @abstractmethod
     def start_step(self, key: str) -> None:
@@ -59,12 +60,13 @@ class ApplyProgress(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """A kind of target, for example topics: the right to see one, its page, and the list of all.
+class TargetType:
+    """A type of target, for example topics: the right to see one, its page, and the list of all.
 
     Attributes:
         page, list_page: names of URLs.
         page_link, list_link: texts of the links to them.
+        heading: the title of the list.
     """
 
     view_verb: str
@@ -75,13 +77,27 @@ class Target:
     heading: Promise
 
 
+@dataclass(frozen=True, slots=True)
+class EndedItem:
+    """An item that was applied, or failed: `error` says why, "" = it was applied."""
+
+    key: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StopPoint:
+    """A point at which a user may stop the plan. `share`: the part that was applied, 0 to 1."""
+
+    share: float
+
+
 class ActionType(ABC):
     """One type of change: how it is planned, reviewed and applied.
 
     Attributes:
         action: its name in plans, audit rows and filters, as `topic.create`; never changed.
         verb: the right that planning and applying need (console/accounts/rights.py).
-        target: the kind of what it changes.
         form_page: the name of the URL of its form.
         has_target_page: it changes one target, which has a page and is in the URL of the form.
         creates: the target does not exist before the change.
@@ -91,14 +107,17 @@ class ActionType(ABC):
         can_stop: a user may stop it while it is applied: `apply` calls `progress.stop_if_wanted`.
         typed_kept: how long what the user typed in the form is kept, if the plan is not done.
 
-    `services.propose` calls `targets`, `read`, `within_scope` and `draft`. The worker calls `read`
-    again. If the facts in `compared` changed, it shows `differences`; else it calls `apply`. In all
-    methods `resource` is the name of the target, and `pure` means: no cluster, clock or database.
+    `services.propose` calls `targets`, `read_facts`, `within_scope` and `draft`. The worker calls
+    `read_facts` again. If the facts that `compared` returns differ from those of the review, the
+    plan is refused with `differences`; else the worker calls `apply`.
+
+    In all methods `resource` is the name of the target, and `pure` means: no cluster, clock or
+    database.
     """
 
     action: ClassVar[str]
     verb: ClassVar[str]
-    target: ClassVar[Target]
+    target_type: ClassVar[TargetType]
     form_page: ClassVar[str]
     has_target_page: ClassVar[bool] = True
     creates: ClassVar[bool] = False
@@ -116,7 +135,7 @@ class ActionType(ABC):
         return [resource]
 
     @abstractmethod
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """Read the facts on which the change depends from the cluster. Raises GatewayError."""
 
     def within_scope(self, facts: Facts, scope: Scope) -> Facts:
@@ -124,7 +143,7 @@ class ActionType(ABC):
         return facts
 
     @abstractmethod
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         """The draft that the user reviews; pure. `snapshot`: the newest Snapshot, or None.
 
         Raises PlanRefused if the change is not possible.
@@ -144,14 +163,16 @@ class ActionType(ABC):
 
     @abstractmethod
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
-        """Apply the change; call `progress.start_step` at the start of each of `steps`. Raises
-        GatewayError."""
+        """Apply the change; call `progress.start_step` at the start of each step.
+
+        Raises GatewayError, Unfinished and Stopped.
+        """
 
     def undo(self, plan: Plan) -> Proposal | None:
         """The change that undoes this plan; None if it cannot be undone.
 
-        It is planned, reviewed and applied as any other. Of items only those in
-        `plan.applied_items` were changed.
+        It is planned, reviewed and applied as any other. For an ItemsAction it undoes only the
+        items in `plan.applied_items`.
         """
         return None
 
@@ -168,7 +189,7 @@ class ActionType(ABC):
         return []
 
     def confirm_label(self) -> str:
-        """The text of the button that applies the plan."""
+        """The text of the button that applies the plan, if the user must type a name for that."""
         return _("Delete permanently") if self.deletes else _("Apply")
 
     def plan_steps(self, plan: Plan) -> list[Step]:
@@ -179,29 +200,31 @@ class ActionType(ABC):
             for step in self.steps(plan.params)
         ]
 
-    def again_url(self, plan: Plan) -> str:
-        """The URL of the empty form to plan the change of a plan again."""
-        is_named = self.has_target_page and not self.creates
-        args = [plan.cluster, plan.resource] if is_named else [plan.cluster]
+    def form_url(self, plan: Plan) -> str:
+        """The URL of the empty form for the plan's target."""
+        has_target = self.has_target_page and not self.creates
+        args = [plan.cluster, plan.resource] if has_target else [plan.cluster]
         return reverse(self.form_page, args=args)
 
     def list_url(self, cluster: str) -> str:
         """The page that lists all such targets."""
-        return reverse(self.target.list_page, args=[cluster])
+        return reverse(self.target_type.list_page, args=[cluster])
 
     def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
-        """(URL, text) of the link on the page of an ended plan."""
+        """(URL, text) of the link on the page of an ended plan: to the target if it exists, else to
+        the list."""
         exists = not self.deletes if is_done else not self.creates
         if exists and self.has_target_page:
-            return reverse(self.target.page, args=[cluster, resource]), str(self.target.page_link)
-        return self.list_url(cluster), str(self.target.list_link)
+            page = self.target_type.page
+            return reverse(page, args=[cluster, resource]), str(self.target_type.page_link)
+        return self.list_url(cluster), str(self.target_type.list_link)
 
 
 class ItemsAction(ActionType):
     """A change to many items, for example topics or partitions, each of which can fail alone.
 
-    `facts[ITEMS]` has the facts of each item by its key. A plan that applied some items can be
-    resumed: then only the facts of the other items must be unchanged, and only they are applied.
+    `facts[ITEMS]` has the facts of each item by its key. A plan that failed for some items can be
+    resumed: only these are compared with the facts of the review, and applied.
 
     Attributes:
         lists_items: the page lists all items; else only those that failed.
@@ -216,19 +239,16 @@ class ItemsAction(ActionType):
     @abstractmethod
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | float]:
-        """Apply these items; yield the key and the error ("" = none) of each when it ended.
+    ) -> Iterator[EndedItem | StopPoint]:
+        """Apply these items; yield each when it ended.
 
-        Yield the share that was applied (0 to 1) where a user may stop the plan: what was yielded
-        before is all that was done.
-
-        Raises GatewayError if no other item can be applied. An item may be applied twice, if the
-        worker was lost in between.
+        At a StopPoint nothing else is done than what was yielded before. Raises GatewayError if no
+        other item can be applied. If the worker is lost, an item may be applied twice.
         """
 
     def allows_differences(self, then: Facts, params: Params) -> bool:
-        """Whether it is applied although facts in `compared` changed since the review: then the
-        facts of the apply replace them, for the undo; pure."""
+        """Whether it is applied even if the facts changed since the review: then the new facts
+        replace those of the review, so that an undo restores them; pure."""
         return False
 
     def changed_items(self, then: Facts, now: Facts) -> list[str]:
@@ -241,8 +261,8 @@ class ItemsAction(ActionType):
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step(ITEMS)
         pending = [key for key in self.items(params) if key not in progress.applied_items]
-        for ended in self.apply_items(gateway, params, pending):
-            if isinstance(ended, float):
-                progress.stop_if_wanted(ended)
+        for event in self.apply_items(gateway, params, pending):
+            if isinstance(event, StopPoint):
+                progress.stop_if_wanted(event.share)
             else:
-                progress.end_item(*ended)
+                progress.end_item(event.key, event.error)

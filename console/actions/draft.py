@@ -7,7 +7,6 @@ review, nothing is done, and the differences are listed. Applying has *steps*, o
 the step of an ItemsAction has *items*, each of which can fail alone.
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -27,8 +26,6 @@ class PlanRefused(Exception):
 
     The message is a Reason (monitoring/reasons.py) where it is stored, else a text.
     """
-
-    retriable = False
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -52,11 +49,11 @@ def refuse_unread_partitions(names: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What to do to which target, for example to undo another plan."""
+    """What to do to which target."""
 
     action: str
-    resource: str
-    params: Mapping[str, Any]
+    resource: str  # the name of the target
+    params: Mapping[str, Any]  # what the user entered
 
 
 class StepState(StrEnum):
@@ -108,7 +105,7 @@ class Draft:
     checks: list[str] = field(default_factory=list)  # what was checked and is as it must be
     affected: list[str] = field(default_factory=list)  # affected groups and others
     warnings: list[str] = field(default_factory=list)
-    undo: str = ""  # how to undo it; empty = not possible
+    undo: str = ""  # a text: how to undo it; empty = not possible
     typed_name: str = ""  # what the user must type to confirm; empty = nothing
     # For the audit log: the changed values, by stable keys.
     before: dict[str, Any] = field(default_factory=dict)
@@ -118,7 +115,6 @@ class Draft:
         return asdict(self)
 
 
-def fingerprint(facts: Facts) -> str:
-    """A hash of the facts, independent of the order of their keys."""
-    text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+def same_facts(one: Facts, other: Facts) -> bool:
+    """Whether facts are the same as JSON, in which a plan stores them; in any order of keys."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

@@ -1,11 +1,11 @@
-"""When a plan that nobody confirmed expires, and when a confirmed plan counts as lost."""
+"""When a plan that nobody confirmed expires, and when a queued or applied one counts as lost."""
 
 from datetime import timedelta
 
 from monitoring.background.queues import QUEUES
 
 PROPOSED_AGE_MAX = timedelta(minutes=15)  # the cluster may have changed since the review
-# Normally a worker starts within seconds. After this time, a user should review the plan again.
+# Normally a worker starts within seconds. A plan that waited longer should be reviewed again.
 QUEUED_AGE_MAX = timedelta(seconds=QUEUES["actions"].expires_s or 0)
 WORKER_SILENT_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
 

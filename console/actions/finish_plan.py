@@ -25,9 +25,8 @@ def finish(
 
     Does nothing if the plan is not in `state_from`. `fields` are further columns of the plan.
     """
-    fields_to_set: dict[str, Any] = {
-        "step_states": end_running_step(plan, step_state), "stopped_by": "", **fields,
-    }  # fmt: skip
+    step_states = end_running_step(plan, step_state)
+    fields_to_set: dict[str, Any] = {"step_states": step_states, "stopped_by": "", **fields}
     if state == models.DONE:
         fields_to_set |= {"progress": 100, "typed": ""}
     if not plan.change_state(state_from, state, outcome=dumps(outcome), **fields_to_set):
@@ -57,7 +56,7 @@ def finish_stopped(plan: Plan, state_from: str) -> None:
 
 
 def _detail(plan: Plan, result: str) -> str:
-    """The result, the user who confirmed the plan, and the addresses."""
+    """The result, who confirmed the plan, and from which addresses it was planned and confirmed."""
     if not plan.confirmed_by:
         return result
     confirmed = Reason(

@@ -1,10 +1,9 @@
 """`Plan`: a proposed change to a cluster, as a database row, from the proposal to the result.
 
 proposed → queued → applying → done | failed | refused. A plan that failed for some items is queued
-again when a user resumes it; one that nobody confirms expires (expiry.py). A user may stop plans of
-some action types (stop_plan.py): they fail, with what is left to resume. Each transition is one
-conditional UPDATE, so that a double click, a second delivery of the task or a second worker has no
-effect.
+again when a user resumes it; one that nobody confirms expires (expiry.py). A plan that a user stops
+(stop_plan.py) is failed, and can be resumed. Each transition is one conditional UPDATE, so that a
+double click, a second delivery of the task or a second worker has no effect.
 """
 
 import uuid
@@ -23,13 +22,13 @@ STATES = (PROPOSED, QUEUED, APPLYING, DONE, FAILED, REFUSED)
 class Plan(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     cluster = models.CharField(max_length=64)  # slug
-    # These three are its Proposal. Of many targets, `resource` is a text.
+    # These three are its Proposal. If it has several targets, `resource` is a text about them.
     action = models.CharField(max_length=64)  # ActionType.action
     resource = models.CharField(max_length=300)
     params = models.JSONField()  # what the user entered in the form
-    facts = models.JSONField()  # the cluster's state when it was proposed (ActionType.read)
+    facts = models.JSONField()  # the cluster's state when it was proposed (ActionType.read_facts)
     draft = models.JSONField()  # console.actions.draft.Draft
-    # What the user typed in the form, encrypted (typed_form.py); "" = deleted.
+    # What the user typed in the form, encrypted (typed_form.py); "" = not stored, or deleted.
     typed = models.TextField(blank=True, default="", editable=False)
     state = models.CharField(
         max_length=16, default=PROPOSED, choices=[(state, state) for state in STATES]

@@ -1,4 +1,4 @@
-"""What workers do with plans: apply a queued one, and end those whose worker or task was lost."""
+"""What workers do with plans: apply a queued one, end those that were lost, delete old ones."""
 
 import logging
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 from console.accounts.rights import rights_of
 from console.actions import expiry, models, plan_queue, registry, services, texts, typed_form
 from console.actions.action_type import ITEMS, ActionType, ItemsAction, Stopped, Unfinished
-from console.actions.draft import Facts, PlanRefused, StepState, fingerprint
+from console.actions.draft import Facts, PlanRefused, StepState, same_facts
 from console.actions.finish_plan import finish, finish_stopped
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress
@@ -24,7 +24,8 @@ log = logging.getLogger(__name__)
 def apply_queued(plan_id: str) -> None:
     """Apply a queued plan. Called by the task; a second call does nothing."""
     plan = Plan.objects.select_related("created_by").get(pk=plan_id)
-    fields = {} if plan.step_states else {"progress": 5, "current_step": texts.READING}
+    is_continued = bool(plan.step_states)  # then its page keeps the step and the percentage
+    fields = {} if is_continued else {"progress": 5, "current_step": texts.READING_FACTS}
     if not plan.change_state(models.QUEUED, models.APPLYING, **fields):
         return
     try:
@@ -37,15 +38,15 @@ def apply_queued(plan_id: str) -> None:
         state = models.FAILED if plan.applied_items else models.REFUSED
         finish(plan, models.APPLYING, state, error.message)
     except GatewayError as error:
-        # Else `end_lost` queues the plan again: its change goes on in the cluster.
-        if not (error.retriable and _continues_without_worker(plan)):
-            finish(plan, models.APPLYING, models.FAILED, error.message)
+        if error.retriable and _continues_without_worker(plan):
+            return  # still in the state `applying`: `end_lost` queues it again
+        finish(plan, models.APPLYING, models.FAILED, error.message)
     except Exception as error:
         log.exception("plan %s failed", plan.pk)
         reason = Reason("plan_error", name=type(error).__name__)
         finish(plan, models.APPLYING, models.FAILED, reason)
     else:
-        finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
+        _finish_applied(plan)
 
 
 def _apply(plan: Plan) -> None:
@@ -59,7 +60,8 @@ def _apply(plan: Plan) -> None:
             raise PlanRefused(Reason("plan_other_cluster"))
         progress = PlanProgress(plan, action_type)
         if not progress.is_continued:
-            facts = {services.CLUSTER_ID: cluster_id, **action_type.read(gateway, plan.params)}
+            found = action_type.read_facts(gateway, plan.params)
+            facts = {services.CLUSTER_ID: cluster_id, **found}
             if isinstance(action_type, ItemsAction) and action_type.allows_differences(
                 plan.facts, plan.params
             ):
@@ -70,15 +72,21 @@ def _apply(plan: Plan) -> None:
             action_type.apply(gateway, plan.params, progress)
         finally:
             progress.save()
+
+
+def _finish_applied(plan: Plan) -> None:
+    """End a plan whose `apply` returned: it is done, or failed if items failed."""
     failed = len(plan.item_outcomes) - len(plan.applied_items)
     if failed:
-        total = len(plan.facts[ITEMS])
-        raise GatewayError(Reason("plan_items_failed", failed=failed, total=total))
+        reason = Reason("plan_items_failed", failed=failed, total=len(plan.facts[ITEMS]))
+        finish(plan, models.APPLYING, models.FAILED, reason)
+    else:
+        finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
 
 
 def _replace_facts(plan: Plan, facts: Facts) -> None:
-    """Store the facts of now, which an undo restores and the audit log has as `before`; of items
-    that an earlier run applied those of before."""
+    """Store the facts as they are now: an undo restores them, and the audit log has them as
+    `before`. Items that an earlier run applied keep the facts of the review."""
     applied = {key: plan.facts[ITEMS][key] for key in plan.applied_items}
     items = {**facts[ITEMS], **applied}
     plan.facts, plan.draft["before"] = {**facts, ITEMS: items}, dict(items)
@@ -86,15 +94,13 @@ def _replace_facts(plan: Plan, facts: Facts) -> None:
 
 
 def _check_unchanged(plan: Plan, action_type: ActionType, cluster: Cluster, facts: Facts) -> None:
-    """Raises PlanRefused if the cluster changed since the review."""
-    if _fingerprint(plan, action_type, facts) != _fingerprint(plan, action_type, plan.facts):
+    """Raises PlanRefused if facts changed since the review; those of applied items may."""
+    then, now = (
+        action_type.compared(_without_applied(plan, found)) for found in (plan.facts, facts)
+    )
+    if not same_facts(then, now):
         changed = " ".join(_differences(plan, action_type, cluster, facts))
         raise PlanRefused(Reason("plan_facts_changed", changed=changed))
-
-
-def _fingerprint(plan: Plan, action_type: ActionType, facts: Facts) -> str:
-    """The fingerprint of the facts that must not have changed; not of items that were applied."""
-    return fingerprint(action_type.compared(_without_applied(plan, facts)))
 
 
 def _without_applied(plan: Plan, facts: Facts) -> Facts:
@@ -108,13 +114,16 @@ def _without_applied(plan: Plan, facts: Facts) -> Facts:
 def _differences(plan: Plan, action_type: ActionType, cluster: Cluster, facts: Facts) -> list[str]:
     """The differences since the review, without names that the user may not see."""
     scope = rights_of(plan.created_by or AnonymousUser(), cluster).scope
-    both = (_without_applied(plan, found) for found in (plan.facts, facts))
-    then, now = (action_type.within_scope(found, scope) for found in both)
+    then, now = (
+        action_type.within_scope(_without_applied(plan, found), scope)
+        for found in (plan.facts, facts)
+    )
     return action_type.differences(then, now)
 
 
 def _queue_again(plan: Plan, state_from: str) -> None:
-    """Queue a plan whose change goes on in the cluster; if that fails, `end_lost` queues it."""
+    """Queue a plan whose change goes on in the cluster. If the queue is not available, `end_lost`
+    does it later."""
     if plan.change_state(state_from, models.QUEUED):
         try:
             plan_queue.send(plan)
@@ -128,7 +137,7 @@ def _continues_without_worker(plan: Plan) -> bool:
 
 
 def end_lost() -> None:
-    """End plans whose worker was lost, or continue them; delete old plans and what was typed."""
+    """End plans whose task or worker was lost; queue those again that go on in the cluster."""
     now = timezone.now()
     for plan in Plan.objects.filter(
         state=models.QUEUED, last_progress_at__lt=now - expiry.QUEUED_AGE_MAX
@@ -145,6 +154,11 @@ def end_lost() -> None:
         else:
             reason = Reason("plan_worker_silent")
             finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
+
+
+def delete_old() -> None:
+    """Delete old plans, and what was typed for others in their forms."""
+    now = timezone.now()
     old = Plan.objects.filter(created_at__lt=now - PLANS_KEPT)
     old.exclude(state__in=[models.QUEUED, models.APPLYING]).delete()
     typed_form.delete_old(now)

@@ -11,6 +11,7 @@ from console.actions.models import Plan
 from monitoring.reasons import dumps
 
 SAVE_EVERY_S = 0.5  # many items may end within a second
+READ_PERCENT = 10  # of the progress: reading the facts again, before the first step
 
 
 class PlanProgress(ApplyProgress):
@@ -26,8 +27,7 @@ class PlanProgress(ApplyProgress):
     def start_step(self, key: str) -> None:
         """Mark a step as running and the previous one as done."""
         plan = self._plan
-        started = 10 + 90 * self._keys.index(key) // len(self._keys)
-        plan.progress = max(started, plan.progress)
+        plan.progress = max(_percent(self._keys.index(key), len(self._keys)), plan.progress)
         plan.current_step = key
         plan.step_states = end_running_step(plan, StepState.DONE) | {key: StepState.RUNNING}
         self.save()
@@ -35,13 +35,13 @@ class PlanProgress(ApplyProgress):
     def end_item(self, key: str, error: str = "") -> None:
         plan = self._plan
         plan.item_outcomes[key] = dumps(error)
-        self._advance(10 + 90 * len(plan.item_outcomes) // max(1, len(plan.facts[ITEMS])))
+        self._advance(_percent(len(plan.item_outcomes), max(1, len(plan.facts[ITEMS]))))
 
     def stop_if_wanted(self, share: float) -> None:
-        # Also if the plan was ended meanwhile, for example because this worker seemed to be lost.
+        # A plan that was ended meanwhile is stopped, too: this worker may have seemed to be lost.
         if not Plan.objects.filter(pk=self._plan.pk, state=models.APPLYING, stopped_by="").exists():
             raise Stopped
-        self._advance(10 + int(90 * min(1.0, share)))
+        self._advance(_percent(min(1.0, share), 1))
 
     def _advance(self, percent: int) -> None:
         """Set how far the plan came, never less than before; store it every SAVE_EVERY_S."""
@@ -57,6 +57,11 @@ class PlanProgress(ApplyProgress):
         fields = {name: getattr(plan, name) for name in names}
         found = Plan.objects.filter(pk=plan.pk, state=models.APPLYING)
         found.update(last_progress_at=timezone.now(), **fields)
+
+
+def _percent(done: float, total: int) -> int:
+    """The progress of a plan when `done` of `total` of its steps or items ended."""
+    return READ_PERCENT + int((100 - READ_PERCENT) * done / total)
 
 
 def end_running_step(plan: Plan, state: StepState) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The Reasons stored in plans and audit rows: code → English text."""
+"""The Reasons of all plans, stored in plans and audit rows: code → English text."""
 
 from django.utils.translation import gettext_noop
 
@@ -41,18 +41,4 @@ TEXTS = {
         "Planned from %(planned)s, confirmed by %(who)s from %(confirmed)s."
     ),
     "plan_ended": "%(how)s %(confirmed)s",  # two sentences
-    "reassignment_stopped": gettext_noop(
-        "The reassignment was cancelled, or another one took its place."
-    ),
-    "throttle_stays": gettext_noop(
-        "The throttle could not be removed: %(why)s Remove the settings *.replication.throttled.* "
-        "of brokers and topics."
-    ),
-    "leader_not_elected": gettext_noop("The preferred replica does not lead yet."),
-    "topic_not_gone": gettext_noop(
-        "The cluster accepted the deletion, but the topic still exists."
-    ),
-    "topic_without_leaders": gettext_noop(
-        "The change was accepted, but some partitions have no leader yet. Check the topic."
-    ),
 }

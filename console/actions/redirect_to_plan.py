@@ -1,5 +1,5 @@
-"""What the views of the forms of all changes share: the data of the form, the redirect to the plan,
-and error texts."""
+"""What the views of all forms of changes share: the data of the form, the redirect to the plan, and
+error texts."""
 
 from collections.abc import Callable
 
@@ -15,8 +15,6 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
-
-REFUSED, UNAVAILABLE = 422, 503
 
 
 def form_data(request: UserRequest) -> MultiValueDict[str, str] | None:
@@ -34,10 +32,10 @@ def redirect_to_plan(
     propose: Callable[[], Plan],
     form_page: Callable[[int], HttpResponse],
 ) -> HttpResponse:
-    """Propose the plan of a valid form, and redirect to its review.
+    """Propose the plan of a valid form, and redirect to its page.
 
-    If there is no plan, the form gets an error that says why, and `form_page` renders it with the
-    HTTP status. Only a POST makes a plan: a form that was opened again is just shown.
+    If there is no plan, the form gets an error that says why, and `form_page` renders it with an
+    HTTP status. Only a POST proposes: a form that Plan again opened by GET is valid, too.
     """
     if request.method != "POST":
         return form_page(200)
@@ -45,17 +43,17 @@ def redirect_to_plan(
         plan = propose()
     except PlanRefused as error:
         form.add_error(None, str(error))
-        return form_page(REFUSED)
+        return form_page(422)
     except GatewayError as error:
         form.add_error(None, unreadable_text(error))
-        return form_page(status_of(error))
+        return form_page(http_status_of(error))
     typed_form.store(plan, request.path, form, request.POST)
     return redirect("plan", plan.cluster, plan.pk)
 
 
-def status_of(error: GatewayError) -> int:
+def http_status_of(error: GatewayError) -> int:
     """The HTTP status of a page whose cluster could not be read."""
-    return UNAVAILABLE if error.retriable else REFUSED
+    return 503 if error.retriable else 422
 
 
 def unreadable_text(error: GatewayError) -> str:

@@ -1,4 +1,4 @@
-"""What users do with plans: propose, confirm, resume, undo. Stopping one is in stop_plan.py.
+"""What users do with plans: propose, find, confirm, resume, undo. Stopping one is in stop_plan.py.
 
 A worker applies a confirmed plan (plan_worker.py).
 """
@@ -47,7 +47,7 @@ def propose(
     check_allowed(principal.user, cluster, action, resource, params)
     action_type = registry.find(action)
     with for_cluster(cluster) as gateway:
-        facts = {CLUSTER_ID: gateway.wire.cluster_id(), **action_type.read(gateway, params)}
+        facts = {CLUSTER_ID: gateway.wire.cluster_id(), **action_type.read_facts(gateway, params)}
     rights = principal.rights(cluster)
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     draft = action_type.draft(action_type.within_scope(facts, rights.scope), params, snapshot)
@@ -67,7 +67,7 @@ def propose(
 def check_allowed(
     user: Any, cluster: Cluster, action: str, resource: str, params: Mapping[str, Any]
 ) -> None:
-    """Raises PlanRefused if the user has not the right, or the cluster is read-only."""
+    """Raises PlanRefused if a right is missing, or the cluster is read-only."""
     check_right(user, cluster, action, resource, params)
     if cluster.read_only:
         raise PlanRefused(Reason("plan_read_only"))
@@ -97,13 +97,14 @@ def find_visible(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan
     if not found.is_of(principal.user) and not principal.may("audit.view", cluster):
         return None
     action_type = registry.find(found.action)
-    targets, verb = action_type.targets(found.resource, found.params), action_type.target.view_verb
-    is_visible = all(principal.may(verb, cluster, each) for each in targets)
+    targets = action_type.targets(found.resource, found.params)
+    view_verb = action_type.target_type.view_verb
+    is_visible = all(principal.may(view_verb, cluster, each) for each in targets)
     return found if is_visible else None
 
 
-def audit_attempt_on_other_plan(principal: Principal, cluster: str, plan_id: uuid.UUID) -> None:
-    """Audit that a user tried to apply another user's plan."""
+def audit_confirm_of_other_plan(principal: Principal, cluster: str, plan_id: uuid.UUID) -> None:
+    """Audit that a user tried to confirm another user's plan."""
     plans = Plan.objects.filter(pk=plan_id, cluster=cluster)
     other = plans.exclude(created_by=principal.user.pk).first()
     if other is not None:
@@ -118,9 +119,10 @@ def audit_attempt_on_other_plan(principal: Principal, cluster: str, plan_id: uui
         )
 
 
-def confirm(plan: Plan, principal: Principal, typed: str) -> None:
-    """Queue the plan, once. Raises PlanRefused with the reason: an expired plan ends as refused,
-    after any other error the user can try again.
+def confirm(plan: Plan, principal: Principal, typed_name: str) -> None:
+    """Queue the plan, once. Raises PlanRefused.
+
+    An expired plan ends as refused. After any other error the user can try again.
     """
     user = principal.user
     if plan.created_by_id != user.pk:
@@ -133,15 +135,15 @@ def confirm(plan: Plan, principal: Principal, typed: str) -> None:
         "confirmed_addr": principal.address,
     }
     if expiry.is_expired(plan.created_ms, now_ms()):
-        late = Reason("plan_too_old", minutes=expiry.minutes(expiry.PROPOSED_AGE_MAX))
-        finish(plan, models.PROPOSED, models.REFUSED, late, **confirmed)
-        raise PlanRefused(late)
+        reason = Reason("plan_too_old", minutes=expiry.minutes(expiry.PROPOSED_AGE_MAX))
+        finish(plan, models.PROPOSED, models.REFUSED, reason, **confirmed)
+        raise PlanRefused(reason)
     expected_name = plan.draft["typed_name"]
-    if expected_name and typed.strip() != expected_name:
+    if expected_name and typed_name.strip() != expected_name:
         raise PlanRefused(_("To confirm, type “%(name)s” exactly.") % {"name": expected_name})
     with transaction.atomic():
         if not plan.change_state(
-            models.PROPOSED, models.QUEUED, current_step=texts.QUEUED, **confirmed
+            models.PROPOSED, models.QUEUED, current_step=texts.WAITING_FOR_WORKER, **confirmed
         ):
             raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
         transaction.on_commit(lambda: _queue_or_fail(plan))
@@ -156,7 +158,7 @@ def cluster_of(plan: Plan) -> Cluster:
 
 
 def _queue_or_fail(plan: Plan) -> None:
-    """Queue the plan; if the queue is unavailable, the plan fails."""
+    """Send the plan to the workers; it fails if the queue is unavailable."""
     try:
         plan_queue.send(plan)
     except Exception:
@@ -172,7 +174,8 @@ def resume(plan: Plan, principal: Principal) -> None:
     if not can_resume(plan):
         raise PlanRefused(_("Nothing of this plan is left to apply."))
     check_allowed(principal.user, cluster_of(plan), plan.action, plan.resource, plan.params)
-    confirmed: dict[str, Any] = {
+    fields: dict[str, Any] = {
+        "current_step": texts.WAITING_FOR_WORKER,
         "confirmed_by": principal.user.get_username(),
         "confirmed_addr": principal.address,
         "item_outcomes": dict.fromkeys(plan.applied_items, ""),
@@ -181,9 +184,7 @@ def resume(plan: Plan, principal: Principal) -> None:
         "stopped_by": "",
     }
     with transaction.atomic():
-        if not plan.change_state(
-            models.FAILED, models.QUEUED, current_step=texts.QUEUED, **confirmed
-        ):
+        if not plan.change_state(models.FAILED, models.QUEUED, **fields):
             raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
         transaction.on_commit(lambda: _queue_or_fail(plan))
 
@@ -194,13 +195,13 @@ def can_resume(plan: Plan) -> bool:
 
 
 def _item_count(plan: Plan) -> int:
-    is_of_items = isinstance(registry.find(plan.action), ItemsAction)
-    return len(plan.facts.get(ITEMS, ())) if is_of_items else 0
+    has_items = isinstance(registry.find(plan.action), ItemsAction)
+    return len(plan.facts.get(ITEMS, ())) if has_items else 0
 
 
 def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
-    """Plan the undo of `plan`. Raises PlanRefused or GatewayError, like `propose`."""
-    proposal = undo_of(plan, principal, cluster)
+    """Propose the plan that undoes `plan`. Raises PlanRefused or GatewayError, as `propose`."""
+    proposal = undo_proposal(plan, principal, cluster)
     if proposal is None:
         raise PlanRefused(
             _("This change cannot be undone, or you do not have the right to undo it.")
@@ -208,10 +209,10 @@ def propose_undo(plan: Plan, principal: Principal, cluster: Cluster) -> Plan:
     return propose(principal, cluster, proposal.action, proposal.resource, proposal.params)
 
 
-def undo_of(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | None:
+def undo_proposal(plan: Plan, principal: Principal, cluster: Cluster) -> Proposal | None:
     """The change that undoes a plan, if there is one and the user may propose it."""
-    changed = plan.state == models.DONE or (plan.state == models.FAILED and plan.applied_items)
-    proposal = registry.find(plan.action).undo(plan) if changed else None
+    has_changed = plan.state == models.DONE or (plan.state == models.FAILED and plan.applied_items)
+    proposal = registry.find(plan.action).undo(plan) if has_changed else None
     if proposal is None:
         return None
     try:

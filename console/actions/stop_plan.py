@@ -1,4 +1,4 @@
-"""Stop a plan while it is applied: its worker ends it before it begins the next part."""
+"""Stops a plan while it is applied: its worker ends it at the next StopPoint (action_type.py)."""
 
 from django.utils.translation import gettext as _
 
@@ -18,19 +18,18 @@ def can_stop(plan: Plan) -> bool:
 def stop(plan: Plan, principal: Principal) -> bool:
     """Ask the worker to stop the plan; a plan that no worker has begun is stopped at once.
 
-    False if a user asked for that before, or the plan has ended. Raises PlanRefused.
-
-    Also on a cluster that became read-only meanwhile: stopping writes nothing.
+    False if it has ended, or a user asked before. Raises PlanRefused, but not because the cluster
+    became read-only: stopping writes nothing.
     """
     if not registry.find(plan.action).can_stop:
         raise PlanRefused(_("A plan of this kind cannot be stopped."))
     cluster = Cluster.objects.filter(slug=plan.cluster).first()
     if cluster is not None:
         services.check_right(principal.user, cluster, plan.action, plan.resource, plan.params)
-    wanted = Plan.objects.filter(
+    asked = Plan.objects.filter(
         pk=plan.pk, state__in=(models.QUEUED, models.APPLYING), stopped_by=""
     ).update(stopped_by=principal.user.get_username(), stopped_addr=principal.address)
-    if wanted:
+    if asked:
         plan.refresh_from_db()
         finish_stopped(plan, models.QUEUED)  # does nothing if a worker applies the plan
-    return bool(wanted)
+    return bool(asked)

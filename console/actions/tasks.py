@@ -1,16 +1,18 @@
-"""The Celery tasks of plans: apply a plan (queue `actions`), end lost plans (queue `history`)."""
+"""The Celery tasks of plans: apply a plan (queue `actions`), end lost plans and delete old ones
+(queue `history`)."""
 
 from celery import shared_task
 
-from console.actions.plan_worker import apply_queued, end_lost
+from console.actions import plan_worker
 
 
 # Acknowledged early: a plan is never started twice, so a redelivery would do nothing.
 @shared_task
 def apply_plan(plan_id: str) -> None:
-    apply_queued(plan_id)
+    plan_worker.apply_queued(plan_id)
 
 
 @shared_task
 def end_lost_plans() -> None:
-    end_lost()
+    plan_worker.end_lost()
+    plan_worker.delete_old()

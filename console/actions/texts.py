@@ -13,8 +13,8 @@ from console.ui.texts import sentence
 from monitoring.reasons import loads
 
 ITEMS_MAX = 200  # on the page of a plan
-# Values of Plan.current_step before its first step.
-QUEUED, READING = "queued", "reading"
+# Values of Plan.current_step before the first step.
+WAITING_FOR_WORKER, READING_FACTS = "queued", "reading"
 
 
 def current_step(plan: Plan) -> str:
@@ -22,15 +22,15 @@ def current_step(plan: Plan) -> str:
     if plan.stopped_by:
         return _("Stopping: the write in progress is finished first")
     titles = {
-        QUEUED: _("Waiting for a worker"),
-        READING: _("Checking for changes since the review"),
+        WAITING_FOR_WORKER: _("Waiting for a worker"),
+        READING_FACTS: _("Checking for changes since the review"),
     }
     titles |= {step.key: step.title for step in registry.find(plan.action).steps(plan.params)}
     return titles.get(plan.current_step, plan.current_step)
 
 
 def last_stage(plan: Plan) -> str:
-    """The title of the last of a plan's stages: plan, review, apply, done."""
+    """The title of the last stage above the page of a plan: plan, review, apply, done."""
     if plan.is_stopped:
         return _("Stopped")
     return _("Not done") if plan.state in (FAILED, REFUSED) else _("Done")

@@ -1,7 +1,7 @@
 """What a user typed in the form of a plan, so that the form can be opened with it again.
 
-It is stored with the plan, encrypted, since backups of the database have it too: JSON with the path
-of the form, and its POST data as name → values. Passwords and files are not in it. If the key
+It is stored with the plan as JSON: the path of the form, and its POST data as name → values,
+without passwords and files. It is encrypted, since backups of the database have it, too. If the key
 is lost, the form opens empty.
 """
 
@@ -18,7 +18,7 @@ from console.actions import registry, services
 from console.actions.models import Plan
 from monitoring.encryption import SecretUnreadable, decrypt, encrypt
 
-PARAM = "again"  # of the form's URL: the id of a plan
+PARAM = "again"  # the query parameter of the form: the id of a plan
 BYTES_MAX = 1 << 20  # larger forms are not stored
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ def find(principal: Principal, path: str, plan_id: str) -> MultiValueDict[str, s
         plan = Plan.objects.filter(pk=uuid.UUID(plan_id)).first()
     except ValueError:
         return None
-    # The plan names its cluster: a copy to another cluster has the form of the source.
+    # The plan's cluster, which is not that of the form for a copy to another cluster.
     if plan is None or services.find_own(principal, plan.cluster, plan.pk) is None:
         return None
     form_path, typed = _stored(plan)
@@ -66,11 +66,11 @@ def again_url(plan: Plan) -> str:
     form_path, _typed = _stored(plan)
     if form_path:
         return f"{form_path}?{PARAM}={plan.pk}"
-    return registry.find(plan.action).again_url(plan)
+    return registry.find(plan.action).form_url(plan)
 
 
 def delete_old(now: datetime) -> None:
-    """Delete what is older than its action type keeps it."""
+    """Delete what was typed longer ago than the action type keeps it (`typed_kept`)."""
     types = [registry.find(action) for action in registry.actions()]
     for kept in {each.typed_kept for each in types}:
         actions = [each.action for each in types if each.typed_kept == kept]

@@ -14,87 +14,87 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import expiry, models, registry, services, stop_plan, texts, typed_form
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
-from console.actions.redirect_to_plan import status_of, unreadable_text
+from console.actions.redirect_to_plan import http_status_of, unreadable_text
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 
 
 @require_safe
 @requires("plan.view")
-def detail(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
-    """Those who may see the audit log can read the plans of others there, and do nothing else."""
-    found = services.find_visible(request.principal, cluster, plan)
-    if found is None:
+def detail(request: ClusterRequest, cluster: str, plan_id: uuid.UUID) -> HttpResponse:
+    """The page of a plan. Users who may see the audit log can read the plans of others."""
+    plan = services.find_visible(request.principal, cluster, plan_id)
+    if plan is None:
         raise Http404(_no_such_plan())
-    return _page(request, found)
+    return _page(request, plan)
 
 
 @require_POST
 @requires("plan.view")
-def confirm(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+def confirm(request: ClusterRequest, cluster: str, plan_id: uuid.UUID) -> HttpResponse:
     try:
-        found = _own(request, cluster, plan)
+        plan = _own_plan(request, cluster, plan_id)
     except Http404:
-        services.audit_attempt_on_other_plan(request.principal, cluster, plan)
+        services.audit_confirm_of_other_plan(request.principal, cluster, plan_id)
         raise
     try:
-        services.confirm(found, request.principal, request.POST.get("typed", "")[:300])
+        services.confirm(plan, request.principal, request.POST.get("typed", "")[:300])
     except PlanAlreadyConfirmed:
         messages.info(request, _("This plan was already confirmed. This is its current state."))
     except PlanRefused as error:
-        # If this ended the plan, its page shows the reason.
-        error_text = str(error) if found.state == models.PROPOSED else ""
-        return _page(request, found, error_text, status=422)
-    return redirect("plan", cluster, plan)
+        # A plan that this ended shows the reason as its outcome.
+        error_text = str(error) if plan.state == models.PROPOSED else ""
+        return _page(request, plan, error_text, status=422)
+    return redirect("plan", cluster, plan_id)
 
 
 @require_POST
 @requires("plan.view")
-def undo(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+def undo(request: ClusterRequest, cluster: str, plan_id: uuid.UUID) -> HttpResponse:
     """Propose the undo of this plan; the new plan is reviewed like any other."""
-    found = _own(request, cluster, plan)
+    plan = _own_plan(request, cluster, plan_id)
     try:
-        undo_plan = services.propose_undo(found, request.principal, request.cluster)
+        undo_plan = services.propose_undo(plan, request.principal, request.cluster)
     except PlanRefused as error:
-        return _page(request, found, str(error), status=422)
+        return _page(request, plan, str(error), status=422)
     except GatewayError as error:
-        return _page(request, found, unreadable_text(error), status=status_of(error))
+        return _page(request, plan, unreadable_text(error), status=http_status_of(error))
     return redirect("plan", cluster, undo_plan.pk)
 
 
 @require_POST
 @requires("plan.view")
-def stop(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
-    found = _own(request, cluster, plan)
+def stop(request: ClusterRequest, cluster: str, plan_id: uuid.UUID) -> HttpResponse:
+    plan = _own_plan(request, cluster, plan_id)
     try:
-        is_asked = stop_plan.stop(found, request.principal)
+        is_stopping = stop_plan.stop(plan, request.principal)
     except PlanRefused as error:
-        return _page(request, found, str(error), status=422)
-    found.refresh_from_db()
-    if not is_asked and not found.is_open and not found.is_stopped:
+        return _page(request, plan, str(error), status=422)
+    plan.refresh_from_db()
+    if not is_stopping and not plan.is_open and not plan.is_stopped:
         messages.info(request, _("There was nothing to stop: the plan had ended."))
-    return redirect("plan", cluster, plan)
+    return redirect("plan", cluster, plan_id)
 
 
 @require_POST
 @requires("plan.view")
-def resume(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> HttpResponse:
+def resume(request: ClusterRequest, cluster: str, plan_id: uuid.UUID) -> HttpResponse:
     """Apply the items of a failed plan that were not applied."""
-    found = _own(request, cluster, plan)
+    plan = _own_plan(request, cluster, plan_id)
     try:
-        services.resume(found, request.principal)
+        services.resume(plan, request.principal)
     except PlanAlreadyConfirmed:
         pass  # a double click: its page shows how far it is
     except PlanRefused as error:
-        return _page(request, found, str(error), status=422)
-    return redirect("plan", cluster, plan)
+        return _page(request, plan, str(error), status=422)
+    return redirect("plan", cluster, plan_id)
 
 
-def _own(request: ClusterRequest, cluster: str, plan: uuid.UUID) -> Plan:
-    found = services.find_own(request.principal, cluster, plan)
-    if found is None:
+def _own_plan(request: ClusterRequest, cluster: str, plan_id: uuid.UUID) -> Plan:
+    plan = services.find_own(request.principal, cluster, plan_id)
+    if plan is None:
         raise Http404(_no_such_plan())
-    return found
+    return plan
 
 
 def _no_such_plan() -> str:
@@ -105,11 +105,11 @@ def _no_such_plan() -> str:
 
 
 def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 200) -> HttpResponse:
-    expired = plan.state == models.PROPOSED and expiry.is_expired(plan.created_ms, now_ms())
+    is_expired = plan.state == models.PROPOSED and expiry.is_expired(plan.created_ms, now_ms())
     action_type = registry.find(plan.action)
     is_own = plan.is_of(request.user)
     context: dict[str, Any] = {
-        "heading": action_type.target.heading,
+        "heading": action_type.target_type.heading,
         "list_url": action_type.list_url(plan.cluster),
         "next_link": action_type.next_link(plan.cluster, plan.resource, plan.state == models.DONE),
         "plan": plan,
@@ -117,10 +117,10 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "draft": plan.draft,
         "confirm_label": action_type.confirm_label(),
         "error": error,
-        "expired": expired,
+        "is_expired": is_expired,
         "expired_minutes": expiry.minutes(expiry.PROPOSED_AGE_MAX),
         "again_url": typed_form.again_url(plan)
-        if is_own and (expired or plan.state in (models.FAILED, models.REFUSED))
+        if is_own and (is_expired or plan.state in (models.FAILED, models.REFUSED))
         else "",
         "stages": [
             (_("Plan"), False),
@@ -138,6 +138,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "can_stop": is_own and stop_plan.can_stop(plan),
         "can_resume": is_own and services.can_resume(plan),
         "result_links": action_type.result_links(plan) if plan.state != models.PROPOSED else [],
-        "undo": services.undo_of(plan, request.principal, request.cluster) if is_own else None,
+        "can_undo": is_own
+        and services.undo_proposal(plan, request.principal, request.cluster) is not None,
     }
     return render(request, "actions/plan.html", context, status=status)

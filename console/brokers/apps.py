@@ -19,7 +19,8 @@ class BrokersConfig(AppConfig):
         register(SetLogLevel())
         register_fragment(
             "brokers",
-            Fragment("broker.view", "brokers/live.html", broker_list.context, TABLE_PARAMS),
+            Fragment("broker.view", "brokers/live_list.html", broker_list.context, TABLE_PARAMS),
         )
-        one = Fragment("broker.view", "brokers/one.html", broker_page.context)
-        register_fragment("broker", one)
+        register_fragment(
+            "broker", Fragment("broker.view", "brokers/live_broker.html", broker_page.context)
+        )

@@ -56,7 +56,8 @@ def _between_brokers(values: Mapping[str, str], protocols: Mapping[str, str]) ->
     """The listener that brokers use: by its name, or by its security protocol."""
     named = values.get("inter.broker.listener.name", "")
     protocol = values.get("security.inter.broker.protocol", "")
-    return named or next((name for name, used in protocols.items() if used == protocol == name), "")
+    # Without a name, Kafka takes the listener that is called as the protocol.
+    return named or (protocol if protocols.get(protocol) == protocol else "")
 
 
 def _addresses(text: str) -> dict[str, tuple[str, int]]:

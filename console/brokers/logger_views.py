@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
-from console.actions.redirect_to_plan import form_data, redirect_to_plan, status_of
+from console.actions.redirect_to_plan import form_data, http_status_of, redirect_to_plan
 from console.brokers import broker_page
 from console.brokers.actions.set_log_level import SetLogLevel
 from console.brokers.forms import LogLevelForm
@@ -41,7 +41,7 @@ def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
         context["table"] = table.show(rows, lambda row: f"{row[0]} {row[1]}")
     except GatewayError as error:
         context["error"] = sentence(error.message)
-        status = status_of(error)
+        status = http_status_of(error)
     return render_list(request, "brokers/loggers.html", context, status=status)
 
 
@@ -75,7 +75,7 @@ def level(request: ClusterRequest, cluster: str, broker: int, name: str) -> Http
     except GatewayError as error:
         text = _("The broker could not be read: %(why)s") % {"why": sentence(error.message)}
         context["reason"] = text
-        status = status_of(error)
+        status = http_status_of(error)
     return render(request, template, context, status=status)
 
 

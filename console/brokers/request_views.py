@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions.redirect_to_plan import status_of
+from console.actions.redirect_to_plan import http_status_of
 from console.brokers import broker_page, request_table
 from console.ui.csv_export import render_list
 from console.ui.table import Table
@@ -24,7 +24,8 @@ SINCE_START = "start"
 @require_safe
 @requires("broker.view")
 def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
-    """In the query, `over=start` is since the broker's start, `parts` is one of FIGURES."""
+    """In the query, `over=start` stands for the time since the broker's start, else it is the last
+    seconds; `parts` is the figure of the parts of the time, one of FIGURES."""
     broker_page.raise_if_unknown(request, broker)
     context: dict[str, Any] = {
         "id": broker,
@@ -43,7 +44,7 @@ def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
     except GatewayError as error:
         context["error"] = sentence(error.message)
         # htmx shows no answer with an error status: the old figures would stay.
-        status = 200 if "HX-Request" in request.headers else status_of(error)
+        status = 200 if "HX-Request" in request.headers else http_status_of(error)
     return render_list(request, "brokers/requests.html", context, status=status)
 
 
@@ -55,14 +56,14 @@ def _table_context(request: ClusterRequest, found: Figures, since_start: bool) -
     return {
         "table": table,
         "found": found,
-        "is_first": found.is_since_start and not since_start,
+        "waits_for_second_reading": found.is_since_start and not since_start,
         "has_histograms": any(row.times["total"].first_ms for row in found.rows),
-        "periods": _periods(table, since_start),
-        "figures": _figures(table, figures, figure),
+        "periods": _period_choices(table, since_start),
+        "figures": _figure_choices(table, figures, figure),
     }
 
 
-def _periods(table: Table, since_start: bool) -> list[dict[str, Any]]:
+def _period_choices(table: Table, since_start: bool) -> list[dict[str, Any]]:
     return [
         {"title": _("Last seconds"), "url": table.url(over=None), "active": not since_start},
         {
@@ -73,7 +74,7 @@ def _periods(table: Table, since_start: bool) -> list[dict[str, Any]]:
     ]
 
 
-def _figures(table: Table, figures: list[str], active: str) -> list[dict[str, Any]]:
+def _figure_choices(table: Table, figures: list[str], active: str) -> list[dict[str, Any]]:
     names = request_table.figure_names()
     return [
         {"title": names[each], "url": table.url(parts=each), "active": each == active}

@@ -38,7 +38,7 @@ def detail(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
     part = LivePart(request, "broker", str(broker))
     extra = cards.context(request, broker_page.charts(broker))
     tabs = broker_page.tabs(request, broker, "broker")
-    extra |= {"id": broker, "broker": None, "tabs": tabs}
+    extra |= {"id": broker, "tabs": tabs, "broker": None}  # None without a sample
     return render_live(request, "brokers/detail.html", part, **extra)
 
 

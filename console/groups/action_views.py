@@ -40,7 +40,7 @@ PREVIEWS_PER_MINUTE_MAX = 60  # of one user
 def plan_reset(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     page = _page(request, group, registry.find("group.reset-offsets").title(group))
     form = ResetForm(form_data(request), request.FILES or None, group, page["topics"])
-    return _answer(
+    return _redirect_or_form(
         request,
         "groups/reset.html",
         page,
@@ -76,7 +76,7 @@ def preview_reset(request: ClusterRequest, cluster: str, group: str) -> HttpResp
 def plan_delete_offsets(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     page = _page(request, group, _("Delete offsets of “%(name)s”") % {"name": group})
     form = DeleteOffsetsForm(form_data(request), page["topics"])
-    return _answer(
+    return _redirect_or_form(
         request,
         "groups/change.html",
         page,
@@ -93,7 +93,7 @@ def plan_delete(request: ClusterRequest, cluster: str, group: str) -> HttpRespon
     """POST makes a plan; the group is deleted when the plan is confirmed."""
     page = _page(request, group, registry.find("group.delete").title(group))
     form = forms.Form(form_data(request))
-    return _answer(
+    return _redirect_or_form(
         request,
         "groups/change.html",
         page,
@@ -123,7 +123,7 @@ def _page(request: ClusterRequest, group: str, title: str) -> dict[str, Any]:
     }
 
 
-def _answer(
+def _redirect_or_form(
     request: ClusterRequest,
     template: str,
     page: dict[str, Any],

@@ -10,13 +10,13 @@ from django.utils.translation import gettext_lazy as _
 from console.groups.offsets_file import offsets_of_file
 from console.groups.reset_rules import (
     OFFSET_MAX,
-    Invalid,
+    InvalidInput,
     ResetTo,
     duration_ms,
-    partition_numbers,
 )
 from console.groups.resolve_reset_on_cluster import Reset
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from console.ui.partition_ranges import InvalidRange, partition_numbers
 from monitoring.clock import now_ms
 from monitoring.gateway.topic_partition import TopicPartition
 
@@ -173,5 +173,5 @@ class DeleteOffsetsForm(forms.Form):
 def _parsed(parse: Callable[P, T], *text: P.args, **others: P.kwargs) -> T:
     try:
         return parse(*text, **others)
-    except Invalid as error:
+    except (InvalidInput, InvalidRange) as error:
         raise ValidationError(str(error)) from error

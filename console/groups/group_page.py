@@ -56,7 +56,7 @@ def context(
 
 def partitions_table(snapshot: Snapshot, group: GroupRow, query: Mapping[str, str]) -> TableQuery:
     """The partitions, sorted and paged; by default the largest lag first."""
-    sortable = "sorted by the read model"  # LagRows.sorted_by, not by the table
+    sortable = "any text"  # marks a column as sortable; LagRows.sorted_by sorts, not the table
     columns = [
         Column("topic", _("Topic"), sortable, exported=attrgetter("topic")),
         Column("partition", _("Part."), sortable, numeric=True, exported=attrgetter("partition")),

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from console.ui.partition_ranges import ranges_text
 from monitoring.read_model.group_columns import LagSums
 
 
@@ -22,8 +23,8 @@ def members(rows: pa.Table, count_max: int) -> tuple[list[dict[str, Any]], int]:
     every_row = np.ones(len(owned), dtype=bool)
     sums = LagSums.of_rows(owned, every_row).sums_by(codes, count)
     _, first_rows = np.unique(codes, return_index=True)
-    facts = owned.select(list(order)).take(pa.array(first_rows[:count_max])).to_pylist()
-    assigned = _assignments(owned, {row["member_id"] for row in facts})
+    first = owned.select(list(order)).take(pa.array(first_rows[:count_max])).to_pylist()
+    assigned = _assignments(owned, {row["member_id"] for row in first})
     return [
         row
         | {
@@ -31,7 +32,7 @@ def members(rows: pa.Table, count_max: int) -> tuple[list[dict[str, Any]], int]:
             "lag": sums[code],
             "assigned": assigned[row["member_id"]],
         }
-        for code, row in enumerate(facts)
+        for code, row in enumerate(first)
     ], count
 
 
@@ -46,14 +47,3 @@ def _assignments(rows: pa.Table, ids: set[str]) -> dict[str, list[str]]:
         member: [f"{topic} {ranges_text(numbers)}" for topic, numbers in sorted(topics.items())]
         for member, topics in by_member.items()
     }
-
-
-def ranges_text(numbers: list[int]) -> str:
-    """Numbers as ranges: 0, 1, 2, 7 → "0–2, 7"."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)

@@ -1,4 +1,4 @@
-"""Plans for offsets of a group."""
+"""Plans to reset the offsets of a group, or to delete them."""
 
 from collections.abc import Iterable
 

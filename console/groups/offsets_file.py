@@ -5,18 +5,18 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from console.groups.reset_rules import OFFSET_MAX, PARTITIONS_MAX, Invalid
+from console.groups.reset_rules import OFFSET_MAX, PARTITIONS_MAX, InvalidInput
 from monitoring.gateway.topic_partition import TopicPartition
 
 
-def offsets_of_file(text: str, group: str) -> dict[TopicPartition, int]:
+def offsets_of_file(file_text: str, group: str) -> dict[TopicPartition, int]:
     """The offsets of the group in the text of a file.
 
     Its lines are topic,partition,offset, or group,topic,partition,offset if it has several groups;
-    lines of other groups are left out. Raises Invalid with the number of the line.
+    lines of other groups are left out. Raises InvalidInput with the number of the line.
     """
     offsets: dict[TopicPartition, int] = {}
-    for number, row in enumerate(_rows(text), 1):
+    for number, row in enumerate(_rows(file_text), 1):
         cells = [cell.strip() for cell in row]
         if not any(cells):
             continue
@@ -25,16 +25,18 @@ def offsets_of_file(text: str, group: str) -> dict[TopicPartition, int]:
             if of_group != group:
                 continue
         if len(cells) != 3 or not (_is_number(cells[1]) and _is_number(cells[2])):
-            raise Invalid(_("Line %(n)d is not topic,partition,offset.") % {"n": number})
+            raise InvalidInput(_("Line %(n)d is not topic,partition,offset.") % {"n": number})
         key = (cells[0], int(cells[1]))
         if key in offsets:
             names = {"n": number, "topic": key[0], "partition": key[1]}
-            raise Invalid(_("Line %(n)d repeats partition %(partition)d of “%(topic)s”.") % names)
+            text = _("Line %(n)d repeats partition %(partition)d of “%(topic)s”.")
+            raise InvalidInput(text % names)
         if len(offsets) >= PARTITIONS_MAX:
-            raise Invalid(_("The file has more than %(n)d partitions.") % {"n": PARTITIONS_MAX})
+            text = _("The file has more than %(n)d partitions.")
+            raise InvalidInput(text % {"n": PARTITIONS_MAX})
         offsets[key] = int(cells[2])
     if not offsets:
-        raise Invalid(_("The file has no offsets of this group."))
+        raise InvalidInput(_("The file has no offsets of this group."))
     return offsets
 
 
@@ -42,10 +44,8 @@ def _rows(text: str) -> Iterator[list[str]]:
     try:
         yield from csv.reader(text.splitlines())
     except csv.Error as error:
-        raise Invalid(_("The file is not CSV: %(why)s") % {"why": error}) from error
+        raise InvalidInput(_("The file is not CSV: %(why)s") % {"why": error}) from error
 
 
 def _is_number(text: str) -> bool:
-    return (
-        text.isascii() and text.isdigit() and int(text) <= OFFSET_MAX if len(text) < 20 else False
-    )
+    return len(text) < 20 and text.isascii() and text.isdigit() and int(text) <= OFFSET_MAX

@@ -13,16 +13,19 @@ from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
 from console.groups.resolve_reset_on_cluster import ResolvedReset
 
 ROWS_MAX = 100
-# In units of the drawing, which is 260 wide.
-_START, _FIRST, _END = 4.0, 28.0, 254.0
+# In units of the drawing, which is 260 wide: the start of a log with a break, the offset that is
+# farthest from its end, and the end of all logs.
+_BROKEN_START, _FARTHEST, _END = 4.0, 28.0, 254.0
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """The drawing of one partition: positions on its line.
 
-    `committed` and `new` are None if there is no such offset; `is_broken`: the log begins before
-    what is drawn.
+    Attributes:
+        committed, new: None = there is no such offset.
+        is_broken: the log begins before what is drawn.
+        left, width: the bar between `committed` and `new`.
     """
 
     start: float
@@ -48,6 +51,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class PreviewRow:
+    """A partition in the preview."""
+
     topic: str
     partition: int
     committed: int | None
@@ -58,9 +63,11 @@ class PreviewRow:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
+    """The preview of a reset."""
+
     rows: list[PreviewRow]  # at most ROWS_MAX
-    count: int
-    changed: int
+    count: int  # of all chosen partitions
+    changed: int  # of those that get another offset
     figures: list[Figure]
     has_topics: bool  # more than one
 
@@ -100,13 +107,15 @@ def _distance_from_end(commit: CommitInLog, new: int | None) -> int:
 
 def _line(commit: CommitInLog, new: int | None, distance_max: int) -> Line:
     def position(offset: int) -> float:
+        if not distance_max:
+            return _END
         distance = commit.log.stop - commit.limited(offset)
-        return round(_END - (_END - _FIRST) * distance / distance_max, 1) if distance_max else _END
+        return round(_END - (_END - _FARTHEST) * distance / distance_max, 1)
 
     is_broken = commit.log.stop - commit.log.start > distance_max
     committed = commit.committed
     return Line(
-        start=_START if is_broken else position(commit.log.start),
+        start=_BROKEN_START if is_broken else position(commit.log.start),
         is_broken=is_broken,
         committed=None if committed is None else position(committed),
         new=None if new is None else position(new),

@@ -5,7 +5,6 @@ copied from another group, are limited to the log, as kafka-consumer-groups does
 than the newest record is the end of the log.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,7 +18,6 @@ from monitoring.lag.formula import counted_lag
 
 PARTITIONS_MAX = 5000
 OFFSET_MAX = (1 << 63) - 1
-_RANGE = re.compile(r"(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?")
 
 
 class ResetTo(StrEnum):
@@ -35,8 +33,8 @@ class ResetTo(StrEnum):
     GROUP = "group"
 
 
-class Invalid(Exception):
-    """Text that is not a list of partitions, a duration or a file of offsets."""
+class InvalidInput(Exception):
+    """What a user entered cannot be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +45,7 @@ class CommitInLog:
     log: range
 
     def limited(self, offset: int) -> int:
+        """The offset, or the nearest one in the log or at its end."""
         return max(self.log.start, min(offset, self.log.stop))
 
     def holds(self, offset: int) -> bool:
@@ -79,28 +78,12 @@ def reset_effect(commit: CommitInLog, new: int | None) -> ResetEffect:
     return ResetEffect(max(0, then - now), max(0, now - then), lag)
 
 
-def partition_numbers(text: str) -> list[int]:
-    """The numbers in text such as "0-5, 8"; an empty text has none. Raises Invalid."""
-    numbers: set[int] = set()
-    for part in filter(None, map(str.strip, text.split(","))):
-        found = _RANGE.fullmatch(part)
-        if found is None:
-            raise Invalid(
-                _("“%(part)s” is not a partition or a range such as 0-5.") % {"part": part}
-            )
-        first, last = int(found[1]), int(found[2] or found[1])
-        if last < first or last - first >= PARTITIONS_MAX:
-            raise Invalid(_("“%(part)s” is not a valid range.") % {"part": part})
-        numbers.update(range(first, last + 1))
-    return sorted(numbers)
-
-
 def duration_ms(text: str) -> int:
-    """The milliseconds of a text such as "90 min" or "2 h". Raises Invalid."""
+    """The milliseconds of a text such as "90 min" or "2 h". Raises InvalidInput."""
     try:
         return number_with_unit(text, Unit.MS)
     except InvalidQuantity as error:
-        raise Invalid(_("Enter a number and a unit: 30 s, 15 min, 2 h or 7 d.")) from error
+        raise InvalidInput(_("Enter a number and a unit: 30 s, 15 min, 2 h or 7 d.")) from error
 
 
 def new_offsets(
@@ -113,7 +96,7 @@ def new_offsets(
     """The new offset of each partition; without those for which there is none.
 
     `number`: the offset, or by how much to shift. `given`: the offsets of a file, of another group
-    or at a time. Raises Invalid if an exact offset is outside of a log.
+    or at a time. Raises InvalidInput if an exact offset is outside of a log.
     """
     given = given or {}
     found: dict[TopicPartition, int | None] = {}
@@ -160,4 +143,4 @@ def _refuse_outside(
             }
             for key in outside
         ]
-        raise Invalid(first_lines(lines))
+        raise InvalidInput(first_lines(lines))

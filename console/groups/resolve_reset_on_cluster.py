@@ -14,7 +14,7 @@ from console.groups.actions.shared import item_key
 from console.groups.reset_rules import (
     PARTITIONS_MAX,
     CommitInLog,
-    Invalid,
+    InvalidInput,
     ResetTo,
     new_offsets,
 )
@@ -70,7 +70,7 @@ def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) ->
         given = _given_offsets(gateway, scope, chosen, reset)
     try:
         offsets = new_offsets(reset.reset_to, commits, number=reset.number, given=given)
-    except Invalid as error:
+    except InvalidInput as error:
         raise PlanRefused(str(error)) from error
     if not offsets:
         raise PlanRefused(_("None of these partitions has an offset to begin from."))

@@ -33,4 +33,5 @@ def detail(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     }
     charts = [ChartQuery("group", show, group=group) for show in ("lag", "records")]
     extra |= cards.context(request, charts)
+    # None before the first sample
     return render_live(request, "groups/detail.html", part, group=None, **extra)

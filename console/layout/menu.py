@@ -30,9 +30,13 @@ VERSION = "0.1"
 
 @dataclass(frozen=True, slots=True)
 class MenuEntry:
-    """An entry of the menu; shown to users with the right `verb`. `count`: which of the Totals is
-    shown beside it.
-    `needs_registry`: only of clusters with a schema registry."""
+    """An entry of the menu.
+
+    Attributes:
+        verb: the right that a user needs to see it.
+        count: the attribute of Totals that is shown beside it.
+        needs_registry: it is shown only for clusters with a schema registry.
+    """
 
     url_name: str
     title: Callable[[], str]
@@ -74,7 +78,7 @@ def shown_entries(
 
 
 class Page:
-    """The layout of a page: clusters to choose from, menu, status of live data."""
+    """What templates/base.html shows around a page: clusters, menu, status of the samples."""
 
     version = VERSION
 
@@ -125,14 +129,15 @@ class Page:
     @cached_property
     def menu(self) -> list[dict[str, Any]]:
         cluster = self.menu_cluster
-        groups = [("", self._entries(GLOBAL_MENU, None))]
+        global_entries = self._entries(GLOBAL_MENU, None)
+        sections = [("", global_entries)]
         if cluster is not None:
-            groups = [
+            sections = [
                 ("", self._entries(CLUSTER_MENU, cluster)),
                 (_("Monitor"), self._entries(MONITOR_MENU, cluster)),
-                (_("Aerie"), groups[0][1]),
+                (_("Aerie"), global_entries),
             ]
-        return [{"title": title, "items": items} for title, items in groups if items]
+        return [{"title": title, "items": items} for title, items in sections if items]
 
     def _entries(
         self, entries: tuple[MenuEntry, ...], cluster: Cluster | None

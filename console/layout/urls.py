@@ -2,4 +2,4 @@ from django.urls import path
 
 from console.layout import views
 
-urlpatterns = [path("", views.home, name="home"), path("ui", views.components, name="ui")]
+urlpatterns = [path("", views.home, name="home")]

@@ -17,8 +17,7 @@ from console.accounts.rights import Rights, rights_of
 from monitoring.models import Cluster
 
 CHECKS_PER_JOB = 10  # so that the first pages are rendered before the last ones are checked
-Key = tuple[str, str]
-"""The key of a session, and the slug of a cluster."""
+Key = tuple[str, str]  # the key of a session, and the slug of a cluster
 Access = tuple[Cluster, Rights]
 
 
@@ -58,7 +57,7 @@ class AccessChecks:
             futures = [self._waiting.pop(key) for key in keys]
             try:
                 found = await database_sync_to_async(self._find_all)(keys)
-            except Exception as error:  # of the connection: no page must wait for ever
+            except Exception as error:  # no connection to the database: no page must wait for ever
                 found = [error] * len(keys)
             for future, access in zip(futures, found, strict=True):
                 if isinstance(access, Exception):
@@ -71,7 +70,7 @@ class AccessChecks:
         for key in keys:
             try:
                 found.append(self._find(key))
-            except Exception as error:  # of this check: it is raised where it was asked for
+            except Exception as error:  # `access` raises it for the page that asked
                 found.append(error)
         return found
 
@@ -80,7 +79,7 @@ _checks: dict[int, AccessChecks] = {}
 
 
 def access_checks() -> AccessChecks:
-    """Those of the running event loop; a process has one loop, tests have several."""
+    """The AccessChecks of the running event loop; a process has one loop, tests have several."""
     loop = asyncio.get_running_loop()
     if id(loop) not in _checks:
         _checks.clear()

@@ -1,7 +1,7 @@
-"""Renders live fragments, once per tick, set of rights and query.
+"""Renders live fragments, once per version, set of rights and query.
 
-The URL of a page's socket names the fragment (`?show=…`, see console/live/registry.py). Every page
-also gets the banners and the status line. Fragment and full page use the same context.
+Every page also gets the banners and the status line. The full page uses the same context as the
+fragment (pages.py).
 """
 
 import asyncio
@@ -52,38 +52,39 @@ def render(cluster: Cluster, rights: Rights, fragment_key: FragmentKey | None) -
 class Renderer:
     """Caches rendered HTML for all browsers with the same rights and fragment.
 
-    Use it on one event loop only. It keeps the HTML of the newest tick of each cluster, for
-    CACHE_SECONDS.
+    Use it on one event loop only. It keeps the HTML of the newest version of each cluster's pages,
+    for CACHE_SECONDS.
     """
 
     def __init__(self) -> None:
-        self._running: dict[tuple[Any, ...], asyncio.Future[str]] = {}
+        self._html: dict[tuple[Any, ...], asyncio.Future[str]] = {}
         self._started_at: dict[tuple[Any, ...], float] = {}
 
     async def html(
-        self, cluster: Cluster, rights: Rights, fragment_key: FragmentKey | None, version: Any
+        self, cluster: Cluster, rights: Rights, fragment_key: FragmentKey | None, version: str
     ) -> str:
-        """The HTML of this version; rendered on the first call."""
+        """The HTML of this version; rendered on the first call.
+
+        `version`: a text that differs if the HTML may differ.
+        """
         language = translation.get_language()
         key = (cluster.slug, version, rights, fragment_key, language)
-        if key not in self._running:
+        if key not in self._html:
             self._remove_old(cluster.slug, version)
             # With sync_to_async a thread of the pool could keep a dead database connection forever.
             render_in_thread = database_sync_to_async(
                 render, thread_sensitive=False, executor=_threads
             )
-            self._running[key] = asyncio.ensure_future(
-                render_in_thread(cluster, rights, fragment_key)
-            )
+            self._html[key] = asyncio.ensure_future(render_in_thread(cluster, rights, fragment_key))
             self._started_at[key] = time.monotonic()
-        return await asyncio.shield(self._running[key])
+        return await asyncio.shield(self._html[key])
 
-    def _remove_old(self, slug: str, version: Any) -> None:
+    def _remove_old(self, slug: str, version: str) -> None:
         oldest = time.monotonic() - CACHE_SECONDS
-        for key in list(self._running):
+        for key in list(self._html):
             is_old = self._started_at[key] < oldest or (key[0] == slug and key[1] != version)
-            if is_old and self._running[key].done():
-                del self._running[key], self._started_at[key]
+            if is_old and self._html[key].done():
+                del self._html[key], self._started_at[key]
 
 
 _renderers: dict[int, Renderer] = {}

@@ -1,7 +1,7 @@
 """Renders full pages with a live fragment, from the same context as the fragment.
 
-The URL of the page's socket contains the fragment and the page's tick (`socket_url`), so that only
-newer data is pushed.
+The URL of the page's socket names the fragment and the version of the page (`socket_url`), so that
+only a newer version is pushed.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ class LivePart:
 
     Attributes:
         context: the context of the fragment's template; None = nothing to show.
-        socket_url: the URL of the socket that pushes newer versions.
+        socket_url: the URL of the socket that pushes newer versions of the page.
     """
 
     def __init__(self, request: ClusterRequest, fragment_name: str, name: str = "") -> None:
@@ -39,12 +39,12 @@ def render_live(
     return render_list(request, template, {**base, **extra, **(part.context or {})})
 
 
-def version_seen(status: SampleStatus) -> str:
-    """The version that a browser has: tick and state."""
+def version_of(status: SampleStatus) -> str:
+    """The version of a page with this status: its tick and state, such as `123.ok`."""
     return f"{status.tick}.{status.state}"
 
 
 def socket_url(slug: str, status: SampleStatus, fragment: str = "") -> str:
     """The URL of the socket of a page with this fragment."""
-    params = ({"show": fragment} if fragment else {}) | {"seen": version_seen(status)}
+    params = ({"show": fragment} if fragment else {}) | {"seen": version_of(status)}
     return f"/ws/c/{slug}/?{urlencode(params, safe=':?=')}"

@@ -41,8 +41,8 @@ class ClusterProblems:
 
     @property
     def led_by_brokers_down(self) -> int:
-        """The number of partitions whose leader is down, even if the cluster has not noticed
-        yet."""
+        """The number of partitions whose leader does not answer, also before the cluster elects
+        others."""
         return sum(broker.leaders for broker in self.brokers_down)
 
     @property
@@ -57,10 +57,12 @@ class ClusterProblems:
 class SampleStatus:
     """The status of a cluster's samples.
 
-    state: ok | partial (the cluster has `problems`) | gap (sampling fails: `reason`)
-           | stale (no new ticks) | none (never sampled) | unreadable (Redis is down)
-    at_ms: the time of the sample that is shown, or None; age_ms: its age
-    since_ms: when the problem began, or None if unknown
+    Attributes:
+        state: ok | partial (the cluster has `problems`) | gap (sampling fails: `reason`)
+            | stale (no new ticks) | none (never sampled) | unreadable (Redis is down).
+        at_ms: the time of the sample that is shown, or None; age_ms: its age.
+        tick: the number of the newest tick, gap or not.
+        since_ms: when the problem began, or None if unknown.
     """
 
     slug: str = ""
@@ -80,8 +82,8 @@ class SampleStatus:
 def status_of(
     slug: str, newest: Tick | None, snapshot: Snapshot | None, scope: Scope = EVERYTHING
 ) -> SampleStatus:
-    """The status of the newest tick, gap or not, and the snapshot of the newest ok tick, for a
-    scope."""
+    """The status for a scope. `newest`: the newest tick, gap or not; `snapshot`: of the newest ok
+    tick."""
     at_ms = snapshot.at_ms if snapshot else None
     status = SampleStatus(
         slug=slug,
@@ -122,7 +124,7 @@ def _problems(snapshot: Snapshot) -> ClusterProblems:
 
 
 def _invalid(snapshot: Snapshot) -> tuple[str, ...]:
-    """The reasons without duplicates and without names outside the scope."""
+    """Why values are invalid, as texts, without duplicates and without names outside the scope."""
     scope = snapshot.scope
     texts = [
         translated(_redacted(reason, scope)) if isinstance(reason, Reason) or scope == EVERYTHING
@@ -149,6 +151,7 @@ def _names(value: Any) -> Iterator[tuple[str, str]]:
             yield from _names(item)
     elif isinstance(value, Reason):
         for key, param in value.params.items():
+            # A name is in the parameter `topic` or `group`, or in `name` of a code `topic_name`.
             kind = value.code.removesuffix("_name") if key == "name" else key
             if kind in ("topic", "group"):
                 yield kind, str(param)

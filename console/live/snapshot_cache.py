@@ -1,9 +1,9 @@
 """Caches the newest snapshot of each cluster in this web process.
 
 Pages call `snapshot(slug, rights)`, `sample_status(slug, rights)` and
-`recent_totals(slug, rights)`. They never query a broker. Redis is queried at most every
-CHECK_SECONDS per cluster, and only for newer ticks. A gap or an unavailable Redis changes the
-status; the figures stay those of the last ok tick, with their age.
+`recent_totals(slug, rights)`. They never query a broker. Redis is queried only for newer ticks: at
+most every CHECK_SECONDS per cluster, or when a tick was announced (`refresh`). A gap or an
+unavailable Redis changes the status; the figures stay those of the last ok tick, with their age.
 
 The data of a cluster is an immutable value (`_ClusterData`) that is replaced as a whole. One thread
 at a time reads and computes the next one, outside of requests; until it is ready, requests get the
@@ -55,9 +55,9 @@ class _ClusterData:
 
     newest: Tick | None = None  # the newest tick, gap or not
     columns: TickColumns | None = None  # of the newest ok tick
-    points: Mapping[Scope, Points] = field(default_factory=dict)
+    points: Mapping[Scope, Points] = field(default_factory=dict)  # of the sparklines
     snapshots: dict[Scope, Snapshot] = field(default_factory=dict)  # of `columns`
-    unreadable: str | Promise = ""
+    unreadable_reason: str | Promise = ""  # why the samples cannot be read; "" = they can
     unreadable_since_ms: int | None = None
 
     def snapshot(self, scope: Scope) -> Snapshot | None:
@@ -67,21 +67,21 @@ class _ClusterData:
         found = self.snapshots.get(scope)
         if found is None:
             found = Snapshot(self.columns, scope)
-            if scope != EVERYTHING and found.shows_all:
-                whole = self.snapshots.setdefault(EVERYTHING, Snapshot(self.columns))
-                found = whole if not self.columns.tick.invalid else found
+            # Not with invalid values: the status shows them as the scope of the snapshot allows.
+            if scope != EVERYTHING and found.shows_all and not self.columns.tick.invalid:
+                found = self.snapshots.setdefault(EVERYTHING, Snapshot(self.columns))
             self.snapshots[scope] = found
         return found
 
 
 @dataclass(slots=True)
 class _CacheEntry:
-    """The cache entry of one cluster. `lock` is held to read newer ticks and to replace `state`."""
+    """The cache entry of one cluster. `lock` is held to read newer ticks and to replace `data`."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     used_at: float = field(default_factory=time.monotonic)
-    checked_at: float = -1e9
-    state: _ClusterData = field(default_factory=_ClusterData)
+    checked_at: float = -1e9  # never
+    data: _ClusterData = field(default_factory=_ClusterData)
     scopes: dict[Scope, float] = field(default_factory=dict)  # last use; the last one is newest
 
     @property
@@ -93,7 +93,8 @@ _entries: dict[str, _CacheEntry] = {}
 _entries_lock = threading.Lock()  # only held for short operations
 
 
-def _entry(slug: str, scope: Scope | None = None) -> _CacheEntry:
+def _use_entry(slug: str, scope: Scope | None = None) -> _CacheEntry:
+    """The cluster's entry; records the use of it and of the scope, and drops unused entries."""
     now = time.monotonic()
     with _entries_lock:
         idle = [name for name, entry in _entries.items() if now - entry.used_at > IDLE_SECONDS]
@@ -117,7 +118,7 @@ def _record_scope_use(entry: _CacheEntry, scope: Scope, now: float) -> None:
     oldest, used_at = next(iter(entry.scopes.items()))
     if now - used_at > IDLE_SECONDS or len(entry.scopes) > SCOPES_MAX:
         del entry.scopes[oldest]
-        entry.state.snapshots.pop(oldest, None)
+        entry.data.snapshots.pop(oldest, None)
 
 
 def forget(slug: str) -> None:
@@ -137,57 +138,57 @@ def _scope_of(rights: Rights | None) -> Scope:
 def snapshot(slug: str, rights: Rights) -> Snapshot | None:
     """The snapshot of the newest ok tick, within the scope of these rights; None = none yet."""
     scope = _scope_of(rights)
-    return _fresh_entry(slug, scope).state.snapshot(scope)
+    return _fresh_entry(slug, scope).data.snapshot(scope)
 
 
 def recent_totals(slug: str, rights: Rights) -> list[Totals | None]:
     """The totals of the last ticks, oldest first; None for a gap."""
     scope = _scope_of(rights)
     entry = _fresh_entry(slug, scope)
-    if scope not in entry.state.points and entry.state.columns is not None:
+    if scope not in entry.data.points and entry.data.columns is not None:
         with entry.lock:  # only on the first use of a scope
-            _add_points(slug, entry, scope)
-    return list(entry.state.points.get(scope, ()))
+            _read_points(slug, entry, scope)
+    return list(entry.data.points.get(scope, ()))
 
 
 def sample_status(slug: str, rights: Rights | None = None) -> SampleStatus:
     """The current status of the samples; cheap. Without rights, nothing hidden is included."""
     scope = _scope_of(rights)
-    state = _fresh_entry(slug, scope).state
-    found = status_of(slug, state.newest, state.snapshot(scope), scope)
-    if state.unreadable:
-        reason, since_ms = str(state.unreadable), state.unreadable_since_ms
+    data = _fresh_entry(slug, scope).data
+    found = status_of(slug, data.newest, data.snapshot(scope), scope)
+    if data.unreadable_reason:
+        reason, since_ms = str(data.unreadable_reason), data.unreadable_since_ms
         found = replace(found, state="unreadable", reason=reason, since_ms=since_ms, problems=None)
     return found
 
 
-def refresh(slug: str, *, at_once: bool = False, announced: int | None = None) -> None:
-    """Check for newer ticks and wait for the result: `at_once`, or if a tick was `announced`.
+def refresh(slug: str, announced_tick: int | None = None) -> None:
+    """Read newer ticks now, and wait for the result, unless the announced tick is there already.
 
     For callers that can wait, such as the sockets of pages.
     """
-    entry = _entry(slug)
-    if announced is not None and _has_tick(entry.state, announced):
+    entry = _use_entry(slug)
+    if _has_tick(entry.data, announced_tick):
         return
     with entry.lock:
-        if announced is not None:
-            if _has_tick(entry.state, announced):
-                return  # another socket has done it already
-            at_once = True
-        if at_once:
-            reset_backoff()  # the announcement came through Redis, so Redis answers
-        if at_once or entry.is_due:
-            _update(slug, entry)
+        if _has_tick(entry.data, announced_tick):
+            return  # another socket has read it meanwhile
+        reset_backoff()  # the socket was opened, or the tick announced, through Redis: it answers
+        _update(slug, entry)
 
 
-def _has_tick(state: _ClusterData, number: int) -> bool:
-    return state.newest is not None and state.newest.tick >= number and not state.unreadable
+def _has_tick(data: _ClusterData, number: int | None) -> bool:
+    """Whether the data has this tick or a newer one; False for None."""
+    if number is None or data.newest is None or data.unreadable_reason:
+        return False
+    return data.newest.tick >= number
 
 
 def _fresh_entry(slug: str, scope: Scope) -> _CacheEntry:
-    """The cluster's entry, after a check for newer ticks was started, if it is due."""
-    entry = _entry(slug, scope)
-    newest = entry.state.newest
+    """The cluster's entry. If a check for newer ticks is due, it is started in a thread; the caller
+    waits for it only if there is no data yet, or the last tick is late."""
+    entry = _use_entry(slug, scope)
+    newest = entry.data.newest
     if not entry.is_due:
         return entry
     if newest is None:
@@ -195,7 +196,7 @@ def _fresh_entry(slug: str, scope: Scope) -> _CacheEntry:
             if entry.is_due:
                 _update(slug, entry)
     elif entry.lock.acquire(blocking=False):
-        if is_late(newest):  # not used for a while, or nothing is sampled
+        if is_late(newest):  # the cluster was not shown for a while, or is not sampled
             _update_and_release(slug, entry)
         else:
             _start_update(slug, entry)
@@ -225,41 +226,41 @@ def _update_and_release(slug: str, entry: _CacheEntry) -> None:
 def _update(slug: str, entry: _CacheEntry) -> None:
     entry.checked_at = time.monotonic()
     try:
-        found = _read_newer_ticks(slug, entry.state, tuple(entry.scopes))
-        entry.state = replace(found, unreadable="", unreadable_since_ms=None)
+        found = _read_newer_ticks(slug, entry.data, tuple(entry.scopes))
+        entry.data = replace(found, unreadable_reason="", unreadable_since_ms=None)
     except StoreDown:
         text = gettext_lazy("Redis, which holds the samples, does not answer.")
-        entry.state = _mark_unreadable(entry.state, text)
+        entry.data = _mark_unreadable(entry.data, text)
     except ValueError as error:
-        entry.state = _mark_unreadable(entry.state, str(error))
+        entry.data = _mark_unreadable(entry.data, str(error))
 
 
-def _mark_unreadable(state: _ClusterData, reason: str | Promise) -> _ClusterData:
-    since_ms = state.unreadable_since_ms or now_ms()
-    return replace(state, unreadable=reason, unreadable_since_ms=since_ms)
+def _mark_unreadable(data: _ClusterData, reason: str | Promise) -> _ClusterData:
+    since_ms = data.unreadable_since_ms or now_ms()
+    return replace(data, unreadable_reason=reason, unreadable_since_ms=since_ms)
 
 
-def _read_newer_ticks(slug: str, state: _ClusterData, scopes: Iterable[Scope]) -> _ClusterData:
+def _read_newer_ticks(slug: str, data: _ClusterData, scopes: Iterable[Scope]) -> _ClusterData:
     """Read newer ticks: usually none or one, at first as many as the sparklines show."""
-    if state.newest is not None:
-        newer = tick_stream.ticks_after(slug, state.newest.start_ms, 2)
+    if data.newest is not None:
+        newer = tick_stream.ticks_after(slug, data.newest.start_ms, 2)
         if len(newer) < 2:
             for tick in newer:
-                state = _add_tick(state, tick, scopes)
-            return state
+                data = _add_tick(data, tick, scopes)
+            return data
     newest = tick_stream.latest_tick(slug)
     if newest is None:
-        return state
+        return data
     since_ms = _sparkline_start_ms(newest)
-    if state.newest is not None:
-        since_ms = max(since_ms, state.newest.start_ms + 1)
+    if data.newest is not None:
+        since_ms = max(since_ms, data.newest.start_ms + 1)
     for tick in tick_stream.recent_ticks(slug, since_ms):
-        state = _add_tick(state, tick, scopes)
-    if state.columns is None and (last := tick_stream.last_ok_tick(slug)) is not None:
-        state = replace(state, columns=TickColumns.of(last), snapshots={})
+        data = _add_tick(data, tick, scopes)
+    if data.columns is None and (last := tick_stream.last_ok_tick(slug)) is not None:
+        data = replace(data, columns=TickColumns.of(last), snapshots={})
     if _is_large(newest):
         process_memory.release()  # the memory of the past ticks, of which only points are kept
-    return state
+    return data
 
 
 def _is_large(tick: Tick) -> bool:
@@ -267,28 +268,28 @@ def _is_large(tick: Tick) -> bool:
 
 
 def _sparkline_start_ms(newest: Tick) -> int:
-    """The start of the sparklines."""
+    """The time at which the sparklines start."""
     points = POINTS_LARGE if _is_large(newest) else POINTS_MAX
     return newest.start_ms - points * newest.interval_ms
 
 
-def _add_tick(state: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _ClusterData:
+def _add_tick(data: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _ClusterData:
     """The data after one more tick.
 
-    A scope whose earlier points were not read gets none here: `_add_points` reads them all.
+    A scope whose earlier points were not read gets none here: `_read_points` reads them all.
     """
     if not tick.ok:
-        points = {scope: _add_point(line, None) for scope, line in state.points.items()}
-        return replace(state, newest=tick, points=points)
+        points = {scope: _add_point(line, None) for scope, line in data.points.items()}
+        return replace(data, newest=tick, points=points)
     after = replace(
-        state, newest=tick, columns=TickColumns.of(tick, state.columns), points={}, snapshots={}
+        data, newest=tick, columns=TickColumns.of(tick, data.columns), points={}, snapshots={}
     )
     points = {}
     for scope in scopes:
-        known = state.columns is None or scope in state.points
-        found = after.snapshot(scope) if known else None
+        has_earlier = data.columns is None or scope in data.points
+        found = after.snapshot(scope) if has_earlier else None
         if found is not None:
-            points[scope] = _add_point(state.points.get(scope, ()), found.totals)
+            points[scope] = _add_point(data.points.get(scope, ()), found.totals)
     return replace(after, points=points)
 
 
@@ -296,18 +297,18 @@ def _add_point(line: Points, point: Totals | None) -> Points:
     return (*line, point)[-POINTS_MAX:]
 
 
-def _add_points(slug: str, entry: _CacheEntry, scope: Scope) -> None:
-    """The sparkline points of a new scope, for the ticks up to the current one."""
-    state = entry.state
-    if scope in state.points or state.newest is None:
+def _read_points(slug: str, entry: _CacheEntry, scope: Scope) -> None:
+    """Read the sparkline points of a new scope, for the ticks up to the current one."""
+    data = entry.data
+    if scope in data.points or data.newest is None:
         return
     past = _ClusterData()
     try:
-        for tick in tick_stream.recent_ticks(slug, _sparkline_start_ms(state.newest)):
-            if tick.tick <= state.newest.tick:
+        for tick in tick_stream.recent_ticks(slug, _sparkline_start_ms(data.newest)):
+            if tick.tick <= data.newest.tick:
                 past = _add_tick(past, tick, (scope,))
     except (StoreDown, ValueError):
         return  # the status reports it
-    entry.state = replace(state, points={**state.points, scope: past.points.get(scope, ())})
-    if _is_large(state.newest):
+    entry.data = replace(data, points={**data.points, scope: past.points.get(scope, ())})
+    if _is_large(data.newest):
         process_memory.release()

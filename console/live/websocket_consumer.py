@@ -1,11 +1,13 @@
-"""The WebSocket consumer of live pages: pushes the page's fragments on each tick.
+"""The WebSocket consumer of live pages: pushes the page's fragment on each tick.
 
-Channel messages contain only {cluster, tick}. At every tick the session and the rights are checked
-again, so that signing out or losing a role closes the socket. A browser acknowledges each
-message; until then nothing is sent, and then only the newest tick. The parameter `seen` is the tick
-that the page already has; it is not sent again. A hidden tab closes its socket (static/app/live.js)
-and gets the newest tick when it opens it again. Pages whose fragment has `shows_alerts`
-(registry.py) are pushed when an alert fires, too.
+An event is the opening of the socket, a new tick or, for fragments with `shows_alerts`
+(registry.py), an alert. At each event the session and the rights are checked again, so that signing
+out or losing a role closes the socket. Then the page is pushed if there is a newer version of it
+than the browser has (pages.py); after an alert always. The browser acknowledges each push
+(static/app/live.js). Until then nothing is pushed, and then only the newest version.
+
+A hidden tab closes its socket. When it opens it again, the parameter `seen` says which version it
+has.
 """
 
 import asyncio
@@ -23,7 +25,6 @@ from console.live import fragment_renderer, pages, registry, snapshot_cache, web
 from console.live.access_checks import Access, access_checks
 from console.live.sample_status import SampleStatus
 
-ON_CONNECT = "connect"
 NOT_ALLOWED = 4403
 TRY_AGAIN = 1013
 log = logging.getLogger(__name__)
@@ -47,89 +48,91 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         self.fragment_key = registry.parse(key_text)
         self._language = websocket_language.language_of(self.scope)
         self._browser_version = query.get("seen", [""])[0]  # the version that the browser has
-        self._groups = [f"tick.{self.slug}"]
-        self._next_version = ""  # the version to send next
-        self._sent_version = ""  # the version sent last
+        self._channel_groups = [f"tick.{self.slug}"]
+        self._newest_event = ""  # "connect", "tick 7" or "alerts 7"
+        self._handled_event = ""  # the last one that led to a push, or needed none
         self._announced_tick: int | None = None  # the newest tick since the socket was opened
         self._acknowledged = True
-        self._sender: asyncio.Task[None] | None = None
-        if (key_text and self.fragment_key is None) or await self._cluster_and_rights() is None:
+        self._handler: asyncio.Task[None] | None = None
+        if (key_text and self.fragment_key is None) or await self._access() is None:
             await self.close(code=NOT_ALLOWED)
             return
         await self.accept()
         if self.fragment_key is not None and self.fragment_key.fragment.shows_alerts:
-            self._groups.append(f"alerts.{self.slug}")
-        for group in self._groups:
+            self._channel_groups.append(f"alerts.{self.slug}")
+        for group in self._channel_groups:
             await self.channel_layer.group_add(group, self.channel_name)
-        self._send_when_ready(ON_CONNECT)
+        self._on_event("connect")
 
     async def disconnect(self, code: int) -> None:
-        if self._sender is not None:
-            self._sender.cancel()
-        for group in self._groups:
+        if self._handler is not None:
+            self._handler.cancel()
+        for group in self._channel_groups:
             await self.channel_layer.group_discard(group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Any message from the browser is an acknowledgement."""
         self._acknowledged = True
-        self._send_when_ready(self._next_version)
+        self._on_event(self._newest_event)
 
-    async def tick(self, event: dict[str, Any]) -> None:
-        self._announced_tick = int(event["tick"])
-        self._send_when_ready(f"tick {self._announced_tick}")
+    async def tick(self, message: dict[str, Any]) -> None:
+        """Called for the message {cluster, tick} that monitoring/sampling/ sends for a new tick."""
+        self._announced_tick = int(message["tick"])
+        self._on_event(f"tick {self._announced_tick}")
 
-    async def alerts(self, event: dict[str, Any]) -> None:
-        self._send_when_ready(f"alerts {event['tick']}")
+    async def alerts(self, message: dict[str, Any]) -> None:
+        """Called for the message {cluster, tick} that monitoring/ sends when alerts changed."""
+        self._on_event(f"alerts {message['tick']}")
 
-    def _send_when_ready(self, version: str) -> None:
-        self._next_version = version
-        busy = self._sender is not None and not self._sender.done()
-        if not busy and self._acknowledged and self._next_version != self._sent_version:
-            self._sender = asyncio.ensure_future(self._send_newest())
+    @property
+    def _must_handle(self) -> bool:
+        return self._acknowledged and self._newest_event != self._handled_event
 
-    async def _send_newest(self) -> None:
+    def _on_event(self, event: str) -> None:
+        self._newest_event = event
+        is_running = self._handler is not None and not self._handler.done()
+        if self._must_handle and not is_running:
+            self._handler = asyncio.ensure_future(self._handle_events())
+
+    async def _handle_events(self) -> None:
         translation.activate(self._language)  # for this asyncio task only
         try:
-            # Repeat if a newer version came and the browser acknowledged while this one was sent.
-            while self._acknowledged and self._next_version != self._sent_version:
-                await self._send_version()
+            # Another event, and the acknowledgement, may come while one is handled.
+            while self._must_handle:
+                await self._handle_event(self._newest_event)
         except OSError:
             log.debug("the browser disconnected while a fragment was rendered")
         except Exception:
             # The next tick tries again; the page itself detects missing ticks.
             log.exception("a live fragment of cluster %s could not be sent", self.slug)
 
-    async def _send_version(self) -> None:
-        version = self._next_version
-        allowed = await self._cluster_and_rights()
-        if allowed is None:
-            self._sent_version = version
+    async def _handle_event(self, event: str) -> None:
+        """Push the page, if the session may still see it and the browser does not have it."""
+        access = await self._access()
+        if access is None:
+            self._handled_event = event
             await self.close(code=NOT_ALLOWED)
             return
-        cluster, rights = allowed
-        status = await sync_to_async(self._status, thread_sensitive=False)(rights)
-        is_alert = version.startswith("alerts")
-        if pages.version_seen(status) == self._browser_version and not is_alert:
-            self._sent_version = version
+        cluster, rights = access
+        status = await sync_to_async(self._read_status, thread_sensitive=False)(rights)
+        version = pages.version_of(status)
+        is_alert = event.startswith("alerts")
+        if version == self._browser_version and not is_alert:
+            self._handled_event = event
             return
-        # The same tick in the same state gives the same HTML, except for alerts.
-        rendering_version = (version if is_alert else "", status.tick, status.state)
+        # An alert changes the HTML, but not the version.
         html = await fragment_renderer.renderer().html(
-            cluster, rights, self.fragment_key, rendering_version
+            cluster, rights, self.fragment_key, f"{version} {event}" if is_alert else version
         )
-        self._sent_version, self._browser_version, self._acknowledged = (
-            version,
-            pages.version_seen(status),
-            False,
-        )
+        self._handled_event, self._browser_version = event, version
+        self._acknowledged = False
         await self.send(text_data=html)
 
-    def _status(self, rights: Rights) -> SampleStatus:
-        snapshot_cache.refresh(
-            self.slug, at_once=self._announced_tick is None, announced=self._announced_tick
-        )
+    def _read_status(self, rights: Rights) -> SampleStatus:
+        snapshot_cache.refresh(self.slug, self._announced_tick)
         return snapshot_cache.sample_status(self.slug, rights)
 
-    async def _cluster_and_rights(self) -> Access | None:
-        key = getattr(self.scope.get("session"), "session_key", None)
-        return await access_checks().access(key, self.slug) if key else None
+    async def _access(self) -> Access | None:
+        """The cluster and the current rights; None if the session may not see it."""
+        session_key = getattr(self.scope.get("session"), "session_key", None)
+        return await access_checks().access(session_key, self.slug) if session_key else None

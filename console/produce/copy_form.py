@@ -19,7 +19,11 @@ _LINES_MAX = 1000
 
 
 class CopyForm(forms.Form):
-    """`others`: the clusters to which records can be copied besides `own`; None = not to `own`."""
+    """Which records of a topic to copy where.
+
+    `own`: the cluster of the topic, None = it is read-only. `others`: the other clusters to which
+    the user may copy.
+    """
 
     to_cluster = forms.ChoiceField(label=_("To the cluster"), required=False)
     to = forms.CharField(

@@ -21,8 +21,12 @@ RECORDS_MAX = 100_000
 
 @dataclass(frozen=True, slots=True)
 class RangesToCopy:
-    """Which records to copy: all, of a range of time, or of `ranges` (partition → offsets);
-    `to_cluster`: the cluster of `to`, None = the same."""
+    """Which records to copy: all, of a range of time, or of `ranges`; at most `records_max`.
+
+    Attributes:
+        to, to_cluster: the topic that gets them, and its cluster (None = the same).
+        ranges: partition → offsets; empty = all.
+    """
 
     topic: str
     to: str

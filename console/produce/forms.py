@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from console.produce import data_formats, json_lines, stored_records
 from console.produce.data_formats import SCHEMA, InvalidData
-from console.produce.schema_data import SchemaData, schema_data, subject_of
-from console.produce.write_plans import WriteRequest
+from console.produce.schema_data import FormEncoder, form_encoder, subject_of
+from console.produce.write_plans import RecordsToWrite
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
@@ -59,12 +59,13 @@ def schema_field(label: Any, help_text: Any = _SCHEMA_HELP) -> forms.CharField:
     )
 
 
-class TargetForm(forms.Form):
+class WriteForm(forms.Form):
     """The fields of all forms that write: partition, compression and, if the cluster has a schema
     registry, the names of schemas.
 
     Attributes:
-        schemas: "key" or "value" → what encodes it, of a valid form.
+        other_partitions: choices of the field `partition` besides the numbers.
+        encoders: "key" or "value" → what encodes it with a schema; of a valid form.
     """
 
     partition = forms.CharField(label=_("Partition"), required=False, max_length=10)
@@ -85,7 +86,7 @@ class TargetForm(forms.Form):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.registry, self.schemas = registry, dict[str, SchemaData]()
+        self.registry, self.encoders = registry, dict[str, FormEncoder]()
         self.topic = topic
         for part in (KEY, VALUE):
             self._offer_schema(f"{part}_schema", f"{part}_format", _WITH_SCHEMA, part)
@@ -96,32 +97,34 @@ class TargetForm(forms.Form):
             self.fields["partition"].widget = forms.Select(choices=choices)
         self._partitions = partitions
 
-    def _offer_schema(self, name: str, choices: str, choice: tuple[str, Any], part: str) -> None:
-        """Add `choice` (with a schema) to the field `choices`; the field `name` takes the name of
-        the schema. Without a registry, remove that field."""
-        if name not in self.fields:
+    def _offer_schema(
+        self, schema_name: str, format_name: str, choice: tuple[str, Any], part: str
+    ) -> None:
+        """Add `choice` (with a schema) to the field `format_name`; the field `schema_name` says
+        which schema. Without a registry, remove the latter."""
+        if schema_name not in self.fields:
             return
         if self.registry is None:
-            del self.fields[name]
+            del self.fields[schema_name]
             return
-        self.fields[name].widget.attrs["placeholder"] = subject_of(self.topic, part)
-        field: Any = self.fields[choices]
+        self.fields[schema_name].widget.attrs["placeholder"] = subject_of(self.topic, part)
+        field: Any = self.fields[format_name]
         field.choices = [*field.choices, choice]
 
-    def _read_schema(self, part: str) -> SchemaData | None:
-        """The schema of a part that is to be encoded; None if there is none, or an error."""
+    def _read_encoder(self, part: str) -> FormEncoder | None:
+        """The encoder of a part with a schema; None if it has no schema, or an error."""
         data = self.cleaned_data
         if data.get(f"{part}_format") != SCHEMA or self.registry is None:
             return None
         named, subject = data.get(f"{part}_schema", ""), subject_of(self.topic, part)
         try:
-            self.schemas[part] = schema_data(self.registry, named, subject)
+            self.encoders[part] = form_encoder(self.registry, named, subject)
         except InvalidData as error:
             self.add_error(f"{part}_schema", ValidationError(str(error)))
-        return self.schemas.get(part)
+        return self.encoders.get(part)
 
     def _schema_titles(self) -> dict[str, str]:
-        return {part: found.title for part, found in self.schemas.items()}
+        return {part: found.title for part, found in self.encoders.items()}
 
     def clean_partition(self) -> int | str | None:
         text = self.cleaned_data["partition"].strip()
@@ -138,7 +141,7 @@ class TargetForm(forms.Form):
         return self.cleaned_data["compression"] or "none"
 
 
-class RecordForm(TargetForm):
+class RecordForm(WriteForm):
     """One record, written once or several times."""
 
     key = data_field(_("Key"), 1, _("Nothing: the record has no key (null)."))
@@ -194,8 +197,8 @@ class RecordForm(TargetForm):
         elif name == "key" and not text and data_format != data_formats.EMPTY:
             self.cleaned_data[name] = None
         elif data_format == SCHEMA:
-            if found := self._read_schema(name):
-                self._set_cleaned(name, lambda: found.of_text(text))
+            if found := self._read_encoder(name):
+                self._set_cleaned(name, lambda: found.encode_text(text))
         else:
             self._set_cleaned(name, lambda: data_formats.parse(text, data_format))
 
@@ -205,11 +208,11 @@ class RecordForm(TargetForm):
         except InvalidData as error:
             self.add_error(name, ValidationError(str(error)))
 
-    def request(self, topic: str) -> WriteRequest:
+    def records_to_write(self, topic: str) -> RecordsToWrite:
         data = self.cleaned_data
         at_ms = milliseconds_of(data["at"])
         record = NewRecord(data["key"], data["value"], data["headers"], data["partition"], at_ms)
-        return WriteRequest(
+        return RecordsToWrite(
             topic, [record], data["times"] or 1, data["compression"], schemas=self._schema_titles()
         )
 
@@ -217,7 +220,7 @@ class RecordForm(TargetForm):
 _AS_WRITTEN = [("", _("as the lines say"))]
 
 
-class LinesForm(TargetForm):
+class LinesForm(WriteForm):
     """Records of a file, or of pasted lines."""
 
     file = forms.FileField(label=_("File of JSON Lines"), required=False, max_length=300)
@@ -252,7 +255,7 @@ class LinesForm(TargetForm):
             file.read() if file else str(lines).replace("\r\n", "\n").encode("utf-8", "replace")
         )
         for part in (KEY, VALUE):
-            self._read_schema(part)
+            self._read_encoder(part)
         if self.errors:
             return
         try:
@@ -271,10 +274,10 @@ class LinesForm(TargetForm):
             stored_records.RECORDS_MAX,
             keeps_partitions=self.cleaned_data["partition"] == AS_IN_FILE,
             keeps_times=self.cleaned_data.get("keeps_times", False),
-            encoders={part: found.of_value for part, found in self.schemas.items()},
+            encoders={part: found.encode_value for part, found in self.encoders.items()},
         )
 
-    def request(self, topic: str) -> WriteRequest:
+    def records_to_write(self, topic: str) -> RecordsToWrite:
         data = self.cleaned_data
         records, partition = data["records"], data["partition"]
         if isinstance(partition, int):
@@ -282,8 +285,9 @@ class LinesForm(TargetForm):
                 NewRecord(each.key, each.value, each.headers, partition, each.timestamp_ms)
                 for each in records
             ]
-        compression = data["compression"]
-        return WriteRequest(topic, records, 1, compression, data["content"], self._schema_titles())
+        return RecordsToWrite(
+            topic, records, 1, data["compression"], data["content"], self._schema_titles()
+        )
 
 
 class SendAgainForm(forms.Form):

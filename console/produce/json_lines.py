@@ -33,7 +33,7 @@ from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.record_row import Headers
 from monitoring.schema_registry.exact_json import compact_json, exact_json, standard_json
 
-Encode = Callable[[Any, str], bytes]  # as SchemaData.of_value
+Encode = Callable[[Any, str], bytes]  # as FormEncoder.encode_value
 _PARTITION_MAX, _TIMESTAMP_MAX = 2**31 - 1, 2**53
 _MEMBERS = ("key", "value", "headers", "partition", "timestamp_ms", "topic", "offset")
 _WITH_SCHEMA = ({TEXT, "schema"}, {BASE64, "schema"})
@@ -121,7 +121,7 @@ def _encoded(value: Any, encode: Encode) -> bytes | None:
 
 
 def _data(value: Any) -> bytes | None:
-    """A key, a value or a header without an encoder."""
+    """The bytes of a key, a value or a header without an encoder."""
     if value is None:
         return None
     if note := _schema_note(value):
@@ -139,8 +139,8 @@ def _data(value: Any) -> bytes | None:
 
 
 def _schema_note(value: Any) -> dict[str, Any] | None:
-    """What a download or export says of the schema of data, if it is one of theirs. With a problem
-    in it, the data were not decoded: their bytes are in the file."""
+    """What a download or export says about the schema of data; None = nothing. If it has a problem,
+    the data were not decoded, so the file has their bytes."""
     if not isinstance(value, dict) or value.keys() not in _WITH_SCHEMA:
         return None
     note = value["schema"]

@@ -8,23 +8,23 @@ from django.utils.translation import gettext_lazy as _
 
 from console.produce.actions.mock_records import RATE_MAX, RECORDS_MAX, SECONDS_MAX, MockSpec
 from console.produce.data_formats import InvalidData, read_json
-from console.produce.forms import VALUE, TargetForm, data_field, schema_field
-from console.produce.mock_plans import MockRequest
+from console.produce.forms import VALUE, WriteForm, data_field, schema_field
+from console.produce.mock_plans import MockRecordsToWrite
 from console.produce.mock_values import InvalidSchema
 from console.produce.schema_data import find_schema, subject_of
 from monitoring.clock import now_ms
 from monitoring.schema_registry.client import Schema
 
-EXAMPLE, SCHEMA, REGISTRY = "example", "schema", "registry"
+EXAMPLE, JSON_SCHEMA, REGISTRY = "example", "schema", "registry"
 _DOCUMENT_MAX = 256 << 10
 
 
-class MockForm(TargetForm):
+class MockForm(WriteForm):
     """What to make the records of, how many, and how fast."""
 
     kind = forms.ChoiceField(
         label=_("Made of"),
-        choices=[(EXAMPLE, _("an example record")), (SCHEMA, _("a JSON Schema"))],
+        choices=[(EXAMPLE, _("an example record")), (JSON_SCHEMA, _("a JSON Schema"))],
         required=False,
     )
     schema = schema_field(
@@ -125,9 +125,11 @@ class MockForm(TargetForm):
         """The first records as texts of key and value, of a valid form."""
         return self._spec().preview_texts()
 
-    def request(self, topic: str) -> MockRequest:
+    def records_to_write(self, topic: str) -> MockRecordsToWrite:
         data = self.cleaned_data
-        return MockRequest(topic, self._spec(), self._count(), data["rate"], data["compression"])
+        return MockRecordsToWrite(
+            topic, self._spec(), self._count(), data["rate"], data["compression"]
+        )
 
     def _count(self) -> int:
         data = self.cleaned_data
@@ -137,7 +139,7 @@ class MockForm(TargetForm):
         data = self.cleaned_data
         return MockSpec(
             data["document"],
-            data["kind"] == SCHEMA,
+            data["kind"] == JSON_SCHEMA,
             data["seed"] or 0,
             self._now_ms,
             data["key_member"].strip(),

@@ -24,49 +24,49 @@ from monitoring.models import Cluster
 
 
 @dataclass(frozen=True, slots=True)
-class MockRequest:
-    """How many mock records to write; `rate` in records a second, None = as fast as possible."""
+class MockRecordsToWrite:
+    """Which mock records to write to a topic, and how many."""
 
     topic: str
     spec: MockSpec
     count: int
-    rate: int | None = None
+    rate: int | None = None  # records a second; None = as fast as possible
     compression: str = "none"
 
 
-def propose_mock(principal: Principal, cluster: Cluster, request: MockRequest) -> Plan:
+def propose_mock(principal: Principal, cluster: Cluster, wanted: MockRecordsToWrite) -> Plan:
     """Plan to write mock records. Raises PlanRefused or GatewayError."""
-    if reason := why_not_writable(cluster, request.topic):
+    if reason := why_not_writable(cluster, wanted.topic):
         raise PlanRefused(reason)
     try:
-        preview = request.spec.preview()
+        preview = wanted.spec.preview()
     except InvalidSchema as error:
         raise PlanRefused(str(error)) from error
-    _check_mock_limits(request, preview)
-    spec, schema = request.spec.dumps(), request.spec.schema
+    _check_limits(wanted, preview)
+    spec, schema = wanted.spec.dumps(), wanted.spec.schema
     estimate = stored_records.summary(preview, 1)
     params = {
         **estimate,
-        "name": request.topic,
+        "name": wanted.topic,
         "contents": str(uuid.uuid4()),
-        "compression": request.compression,
+        "compression": wanted.compression,
         "sha256": hashlib.sha256(spec).hexdigest(),
         "hashed": "mock",
-        "count": request.count,
-        "size_bytes": estimate["size_bytes"] * request.count // len(preview),
-        "without_key": request.count if estimate["without_key"] else 0,
-        "by_key": request.count if estimate["by_key"] else 0,
-        "rate": request.rate,
+        "count": wanted.count,
+        "size_bytes": estimate["size_bytes"] * wanted.count // len(preview),
+        "without_key": wanted.count if estimate["without_key"] else 0,
+        "by_key": wanted.count if estimate["by_key"] else 0,
+        "rate": wanted.rate,
         "schemas": {"value": schema_title(schema)} if schema else {},
     }
-    plan = plans.propose(principal, cluster, WriteMockRecords.action, request.topic, params)
+    plan = plans.propose(principal, cluster, WriteMockRecords.action, wanted.topic, params)
     store_contents(plan, [NewRecord(None, spec)])
     return plan
 
 
-def _check_mock_limits(request: MockRequest, preview: Sequence[NewRecord]) -> None:
-    size = sum(record.size_bytes for record in preview) * request.count // len(preview)
-    seconds = request.count / request.rate if request.rate else 0
+def _check_limits(wanted: MockRecordsToWrite, preview: Sequence[NewRecord]) -> None:
+    size = sum(record.size_bytes for record in preview) * wanted.count // len(preview)
+    seconds = wanted.count / wanted.rate if wanted.rate else 0
     if size > mock_records.BYTES_MAX:
         text = _("The records would have about %(size)s. One plan writes at most %(most)s.")
         values = {"size": numbers.size(size), "most": numbers.size(mock_records.BYTES_MAX)}

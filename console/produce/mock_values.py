@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 N = TypeVar("N", int, float)
 _REFUSED = ("pattern", "patternProperties", "not", "if", "dependentSchemas", "contains")
 _DEPTH_MAX = 24
-# Below it, optional members and items are left out and null is chosen: recursive schemas end.
+# From here on optional members and items are left out, and null is chosen: recursive schemas end.
 _DEPTH_SHORT = 5
 _ITEMS_MAX, _LENGTH_MAX = 1000, 10_000
 _SIZE_MAX, _PART_SIZE = 1 << 20, 8  # characters of a value as JSON, about; of each part, at least
@@ -37,7 +37,7 @@ class InvalidSchema(Exception):
 
 
 class MockValues:
-    """Makes values of a schema. `now_ms`: times are of the 30 days before it."""
+    """Makes values that follow a schema. `now_ms`: times are of the 30 days before it."""
 
     def __init__(self, schema: Any, seed: int, now_ms: int) -> None:
         self._schema, self._seed, self._now_ms = schema, seed, now_ms
@@ -77,7 +77,7 @@ class MockValues:
         return makers[kind](schema, path, depth)
 
     def _given(self, value: Any, path: str) -> Any:
-        """A value that the schema has."""
+        """A value that the schema itself names."""
         self._spend(len(json.dumps(value)), path)
         return value
 
@@ -104,7 +104,7 @@ class MockValues:
                 raise _invalid(path, text)
             if "$ref" in schema:
                 rest = {name: part for name, part in schema.items() if name != "$ref"}
-                schema = _merged(rest, self._target(schema["$ref"], path), path)
+                schema = _merged(rest, self._referenced(schema["$ref"], path), path)
             elif schema.get("allOf"):
                 merged: Mapping[str, Any] = {n: p for n, p in schema.items() if n != "allOf"}
                 for part in _list(schema["allOf"], path):
@@ -114,7 +114,7 @@ class MockValues:
                 return schema
         raise _invalid(path, _("its references never end"))
 
-    def _target(self, reference: Any, path: str) -> Any:
+    def _referenced(self, reference: Any, path: str) -> Any:
         if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
             text = _("a $ref must begin with “#/”: other documents are not read")
             raise _invalid(path, text)
@@ -236,6 +236,8 @@ class MockValues:
 
 
 def _merged(one: Mapping[str, Any], other: Any, path: str) -> Mapping[str, Any]:
+    """A schema with the keywords of both; where both have one, that of `one` counts. Of
+    `properties` and `required` both count."""
     if other is True:
         return one
     if not isinstance(other, Mapping):

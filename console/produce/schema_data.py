@@ -25,17 +25,17 @@ _ID_MAX = (1 << 31) - 1
 
 
 @dataclass(slots=True)
-class SchemaData:
-    """Encodes the keys or values of one form with one schema, in limited time."""
+class FormEncoder:
+    """Encodes the keys or values of one form with a schema, in limited time."""
 
     encoder: SchemaEncoder
     seconds_left: float = SECONDS_MAX
 
-    def of_text(self, text: str) -> bytes:
+    def encode_text(self, text: str) -> bytes:
         """The bytes of typed JSON. Raises InvalidData."""
-        return self.of_value(read_json(text, exact_json), text)
+        return self.encode_value(read_json(text, exact_json), text)
 
-    def of_value(self, value: Any, text: str) -> bytes:
+    def encode_value(self, value: Any, text: str) -> bytes:
         """As SchemaEncoder.encode. Raises InvalidData."""
         if self.seconds_left <= 0:
             raise InvalidData(_("Encoding takes too long: write fewer records at once."))
@@ -67,11 +67,11 @@ def find_schema(
         raise InvalidData(sentence(error.reason)) from error
 
 
-def schema_data(registry: RegistrySettings, name_of_schema: str, subject: str) -> SchemaData:
-    """What encodes with the schema that a user named. Raises InvalidData."""
+def form_encoder(registry: RegistrySettings, name_of_schema: str, subject: str) -> FormEncoder:
+    """The encoder of the schema that a user named. Asks the registry. Raises InvalidData."""
     schema, message = find_schema(registry, name_of_schema, subject)
     try:
-        return SchemaData(SchemaEncoder(schema, message))
+        return FormEncoder(SchemaEncoder(schema, message))
     except SchemaUnusable as error:
         raise InvalidData(sentence(error.reason)) from error
 

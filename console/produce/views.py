@@ -33,7 +33,7 @@ from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 
-ONE, LINES, MOCK, COPY = "one", "lines", "mock", "copy"
+ONE, LINES, MOCK, COPY = "one", "lines", "mock", "copy"  # modes: the names of templates
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -51,22 +51,20 @@ def write_lines(request: ClusterRequest, cluster: str, topic: str) -> HttpRespon
 def _write(
     request: ClusterRequest, topic: str, mode: str, form_class: type[RecordForm] | type[LinesForm]
 ) -> HttpResponse:
-    page = form_context(request, topic, mode)
+    page = _form_context(request, topic, mode)
     if page["reason"]:
         return _render(request, page, 422)
-    initial = (
-        _record_to_send_again(request, page) if mode == ONE and request.method != "POST" else {}
-    )
+    initial = _initial_of_record(request, page) if mode == ONE and request.method != "POST" else {}
     form = form_class(
         form_data(request),
         request.FILES if request.method == "POST" else None,
         initial=dict(initial),
-        **form_arguments(request, page),
+        **_form_arguments(request, page),
     )
     page["form"] = form
     if request.method == "POST" and form.is_valid():
-        wanted = form.request(topic)
-        return answer(
+        wanted = form.records_to_write(topic)
+        return _redirect_or_form(
             request,
             page,
             lambda: write_plans.propose_write(request.principal, request.cluster, wanted),
@@ -78,16 +76,16 @@ def _write(
 @requires("record.write", resource="topic")
 def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The form of mock records; `preview` shows five of them, `review` makes the plan."""
-    page = form_context(request, topic, MOCK)
+    page = _form_context(request, topic, MOCK)
     if page["reason"]:
         return _render(request, page, 422)
     seed = {"seed": now_ms() % 1_000_000}
-    form = MockForm(form_data(request), initial=seed, **form_arguments(request, page))
+    form = MockForm(form_data(request), initial=seed, **_form_arguments(request, page))
     page["form"] = form
     if request.method == "POST" and form.is_valid():
-        wanted = form.request(topic)
+        wanted = form.records_to_write(topic)
         if "preview" not in request.POST:
-            return answer(
+            return _redirect_or_form(
                 request,
                 page,
                 lambda: mock_plans.propose_mock(request.principal, request.cluster, wanted),
@@ -100,7 +98,7 @@ def write_mock(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
 @requires("record.write", resource="topic")
 def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The form that copies records of `topic` to another one."""
-    page = form_context(request, topic, COPY)
+    page = _form_context(request, topic, COPY)
     page["title"] = registry.find(CopyRecords.action).title(topic)
     others = clusters_to_copy_to(request.principal, request.cluster)
     page["reason"] = _copy_refusal(request, topic, can_leave=bool(others))
@@ -110,7 +108,7 @@ def copy(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     form = page["form"] = CopyForm(form_data(request), own=own, others=others)
     if request.method == "POST" and form.is_valid():
         chosen = form.ranges_to_copy(topic)
-        return answer(
+        return _redirect_or_form(
             request, page, lambda: propose_copy(request.principal, request.cluster, chosen)
         )
     return _render(request, page, 422 if form.errors else 200)
@@ -130,8 +128,11 @@ def _copy_refusal(request: ClusterRequest, topic: str, *, can_leave: bool) -> st
     return ""
 
 
-def _record_to_send_again(request: ClusterRequest, page: dict[str, Any]) -> Mapping[str, Any]:
-    """The initial values, of the record `?partition=&offset=`; `page` says if it is unreadable."""
+def _initial_of_record(request: ClusterRequest, page: dict[str, Any]) -> Mapping[str, Any]:
+    """The initial values of the form: of the record `?partition=&offset=` that is sent again.
+
+    Adds to `page` the record, or why it cannot be read.
+    """
     form = SendAgainForm(request.GET)
     if "offset" not in request.GET or not form.is_valid():
         return {}
@@ -141,15 +142,15 @@ def _record_to_send_again(request: ClusterRequest, page: dict[str, Any]) -> Mapp
             request.principal, request.cluster, page["topic"], *partition_and_offset
         )
     except GatewayError as error:
-        page["again_error"] = sentence(error.message)
+        page["unreadable_reason"] = sentence(error.message)
         return {}
-    page["again"] = record
+    page["record_to_send_again"] = record
     page["headers_left_out"] = len(record.headers) - len(fitting_headers(record))
     return initial_of(record)
 
 
-def form_arguments(request: ClusterRequest, page: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a TargetForm: what it needs of the topic and the cluster."""
+def _form_arguments(request: ClusterRequest, page: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a WriteForm about the topic and the cluster."""
     topic = page["topic"]
     try:
         registry = read_records.registry_of(request.cluster, topic)
@@ -158,7 +159,7 @@ def form_arguments(request: ClusterRequest, page: Mapping[str, Any]) -> dict[str
     return {"partitions": page["partitions"], "topic": topic, "registry": registry}
 
 
-def form_context(request: ClusterRequest, topic: str, mode: str) -> dict[str, Any]:
+def _form_context(request: ClusterRequest, topic: str, mode: str) -> dict[str, Any]:
     """The context of a form's page. Raises Http404 if the topic does not exist."""
     found = topic_context(request, topic, "messages")
     snapshot = found["snapshot"]
@@ -174,7 +175,7 @@ def form_context(request: ClusterRequest, topic: str, mode: str) -> dict[str, An
     }
 
 
-def answer(
+def _redirect_or_form(
     request: ClusterRequest, page: Mapping[str, Any], propose: Callable[[], Plan]
 ) -> HttpResponse:
     """The redirect to the new plan, or the form with the reason why there is none."""

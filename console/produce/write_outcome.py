@@ -8,29 +8,10 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import Params
 from console.produce.models import CopyState, WaitingRecords
 from console.ui import numbers
-from monitoring.encryption import SecretUnreadable
-from monitoring.gateway.errors import GatewayError
-from monitoring.gateway.producing import NewRecord
 from monitoring.reasons import Reason, several
 
 _PARTITIONS_SHOWN = 20
 StoredOutcome = WaitingRecords | CopyState
-
-
-def waiting_records(params: Params) -> WaitingRecords:
-    """The row of a plan that is applied. Raises GatewayError if its contents were deleted."""
-    found = WaitingRecords.objects.filter(pk=params["contents"]).first()
-    if found is None or not found.encrypted:
-        raise GatewayError(Reason("records_deleted"))
-    return found
-
-
-def decrypted_records(row: WaitingRecords) -> list[NewRecord]:
-    """The contents. Raises GatewayError if no key decrypts them."""
-    try:
-        return row.records()
-    except SecretUnreadable as error:
-        raise GatewayError(Reason("records_unreadable", why=error.reason)) from error
 
 
 def acknowledged_count(row: StoredOutcome) -> int:

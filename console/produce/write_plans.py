@@ -26,9 +26,13 @@ from monitoring.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
-class WriteRequest:
-    """What to write: each record `times` times. `file` is the file that the records are from;
-    `schemas`: "key" or "value" → the title of the schema with which it was encoded."""
+class RecordsToWrite:
+    """Which records to write to a topic: each `times` times.
+
+    Attributes:
+        file: the contents of the file, or the lines, that they are from; None = a form's fields.
+        schemas: "key" or "value" → the title of the schema with which it was encoded.
+    """
 
     topic: str
     records: Sequence[NewRecord]
@@ -38,25 +42,25 @@ class WriteRequest:
     schemas: Mapping[str, str] = field(default_factory=dict)
 
 
-def propose_write(principal: Principal, cluster: Cluster, request: WriteRequest) -> Plan:
+def propose_write(principal: Principal, cluster: Cluster, wanted: RecordsToWrite) -> Plan:
     """Plan to write records. Raises PlanRefused or GatewayError."""
-    if reason := why_not_writable(cluster, request.topic):
+    if reason := why_not_writable(cluster, wanted.topic):
         raise PlanRefused(reason)
-    summary = stored_records.summary(request.records, request.times)
+    summary = stored_records.summary(wanted.records, wanted.times)
     _check_limits(summary)
-    is_file = request.file is not None
-    hashed_data = request.file if request.file is not None else request.records[0].value
+    is_file = wanted.file is not None
+    hashed_data = wanted.file if wanted.file is not None else wanted.records[0].value
     params = {
-        "name": request.topic,
+        "name": wanted.topic,
         "contents": str(uuid.uuid4()),
-        "compression": request.compression,
+        "compression": wanted.compression,
         "sha256": "" if hashed_data is None else hashlib.sha256(hashed_data).hexdigest(),
         "hashed": "file" if is_file else "value",
-        "schemas": dict(request.schemas),
+        "schemas": dict(wanted.schemas),
         **summary,
     }
-    plan = plans.propose(principal, cluster, WriteRecords.action, request.topic, params)
-    store_contents(plan, list(request.records))
+    plan = plans.propose(principal, cluster, WriteRecords.action, wanted.topic, params)
+    store_contents(plan, list(wanted.records))
     return plan
 
 
@@ -79,18 +83,18 @@ def store_contents(plan: Plan, records: list[NewRecord]) -> None:
         raise PlanRefused(error.reason) from error
 
 
-def _check_limits(found: dict[str, int]) -> None:
-    if found["count"] > stored_records.RECORDS_MAX:
+def _check_limits(summary: dict[str, int]) -> None:
+    if summary["count"] > stored_records.RECORDS_MAX:
         text = _("These are %(n)s records. One plan writes at most %(most)s.")
         values = {
-            "n": numbers.count(found["count"]),
+            "n": numbers.count(summary["count"]),
             "most": numbers.count(stored_records.RECORDS_MAX),
         }
         raise PlanRefused(text % values)
-    if found["size_bytes"] > stored_records.BYTES_MAX:
+    if summary["size_bytes"] > stored_records.BYTES_MAX:
         text = _("The records have %(size)s together. One plan writes at most %(most)s.")
         values = {
-            "size": numbers.size(found["size_bytes"]),
+            "size": numbers.size(summary["size_bytes"]),
             "most": numbers.size(stored_records.BYTES_MAX),
         }
         raise PlanRefused(text % values)

@@ -1,4 +1,5 @@
-"""Writes the records of a plan in calls of limited size, and stores what was acknowledged.
+"""Reads the stored records of a plan; writes them in calls of limited size, and stores what was
+acknowledged.
 
 With a rate, calls are small and wait for their time. Before each call a user may stop the plan.
 
@@ -9,9 +10,10 @@ itself: the plan fails, says what was acknowledged where, and a user may resume 
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from console.actions.action_type import Params
+from console.actions.action_type import EndedItem, Params, StopPoint
 from console.produce import stored_records, write_outcome
 from console.produce.models import WaitingRecords
+from monitoring.encryption import SecretUnreadable
 from monitoring.gateway.errors import GatewayError, Unreadable
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.producing import NewRecord, WriteOutcome
@@ -19,7 +21,23 @@ from monitoring.reasons import Reason
 
 _RECORDS_PER_CALL, _BYTES_PER_CALL = 500, 1 << 20
 
-_NumberedRecord = tuple[str, int, NewRecord]  # the key of the item, and the number of the record
+_NumberedRecord = tuple[str, int, NewRecord]  # key of the item, number and record
+
+
+def waiting_records(params: Params) -> WaitingRecords:
+    """The row of a plan that is applied. Raises GatewayError if its contents were deleted."""
+    found = WaitingRecords.objects.filter(pk=params["contents"]).first()
+    if found is None or not found.encrypted:
+        raise GatewayError(Reason("records_deleted"))
+    return found
+
+
+def decrypted_records(row: WaitingRecords) -> list[NewRecord]:
+    """The contents. Raises GatewayError if no key decrypts them."""
+    try:
+        return row.records()
+    except SecretUnreadable as error:
+        raise GatewayError(Reason("records_unreadable", why=error.reason)) from error
 
 
 class Writer:
@@ -38,12 +56,12 @@ class Writer:
         self._gateway, self._params, self._waiting = gateway, params, waiting
         self._make_record = make_record
         self._rate: int | None = params.get("rate")
-        self._call_records = max(
-            1, min(_RECORDS_PER_CALL, (self._rate or 2 * _RECORDS_PER_CALL) // 2)
-        )
+        self._records_per_call = _RECORDS_PER_CALL
+        if self._rate:  # a call has the records of half a second
+            self._records_per_call = max(1, min(_RECORDS_PER_CALL, self._rate // 2))
         self._began_s, self._sent = time.monotonic(), 0
 
-    def write(self, keys: set[str]) -> Iterator[tuple[str, str] | float]:
+    def write(self, keys: set[str]) -> Iterator[EndedItem | StopPoint]:
         """Write these items; yields as ItemsAction.apply_items. Raises GatewayError."""
         call: list[_NumberedRecord] = []
         size = 0
@@ -55,17 +73,17 @@ class Writer:
             numbered = [(key, n, self._make_record(n)) for n in numbers if n not in done]
             size += sum(record.size_bytes for _key, _n, record in numbered)
             call += numbered
-            if len(call) >= self._call_records or size >= _BYTES_PER_CALL:
+            if len(call) >= self._records_per_call or size >= _BYTES_PER_CALL:
                 yield from self._write_call(call)
                 call, size = [], 0
         if call:
             yield from self._write_call(call)
 
-    def _write_call(self, call: Sequence[_NumberedRecord]) -> Iterator[tuple[str, str] | float]:
+    def _write_call(self, call: Sequence[_NumberedRecord]) -> Iterator[EndedItem | StopPoint]:
         if self._rate:
             due_s = self._began_s + self._sent / self._rate
             time.sleep(max(0.0, due_s - time.monotonic()))
-        yield write_outcome.acknowledged_count(self._waiting) / self._params["count"]
+        yield StopPoint(write_outcome.acknowledged_count(self._waiting) / self._params["count"])
         self._sent += len(call)
         records = [record for _key, _number, record in call]
         name, compression = self._params["name"], self._params["compression"]
@@ -83,7 +101,7 @@ class Writer:
         for key in [key for key, error in errors.items() if not error]:
             self._waiting.acknowledged.pop(key, None)
         self._waiting.save(update_fields=["written", "acknowledged"])
-        yield from errors.items()
+        yield from (EndedItem(key, error) for key, error in errors.items())
         if any(errors.values()):
             raise self._error(outcomes)
 

@@ -26,18 +26,18 @@ def entity_of(names: Mapping[str, str]) -> Entity:
     )
 
 
-def texts_of(entity: Iterable[tuple[str, str | None]]) -> dict[str, str]:
-    """The inverse of `entity_of`."""
+def names_of(entity: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+    """The names by type: the inverse of `entity_of`."""
     return {kind: DEFAULT if name is None else name for kind, name in entity}
 
 
 def title_of(entity: Iterable[tuple[str, str | None]]) -> str:
     """Such as "user ann, client-id <default>"."""
-    return ", ".join(f"{kind} {name}" for kind, name in sorted(texts_of(entity).items()))
+    return ", ".join(f"{kind} {name}" for kind, name in sorted(names_of(entity).items()))
 
 
-def keys_of(entity: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
-    """The quotas that Kafka has for this kind of entity."""
+def quotas_for(entity: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
+    """The names of the quotas that Kafka has for this kind of entity."""
     return ADDRESS_QUOTAS if any(kind == IP for kind, _name in entity) else CLIENT_QUOTAS
 
 

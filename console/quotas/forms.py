@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.quotas.entities import ADDRESS_QUOTAS, CLIENT_QUOTAS, TYPES, entity_of, keys_of
+from console.quotas.entities import ADDRESS_QUOTAS, CLIENT_QUOTAS, TYPES, entity_of, quotas_for
 from monitoring.gateway.wire.quotas import Entity
 
 _NUMBER_MAX = 1e15
@@ -64,12 +64,12 @@ class QuotaForm(forms.Form):
         if data["ip"] and len(self.entity) > 1:
             self.add_error("ip", _("An address has quotas of its own, without user and client id."))
             return
-        wrong = set(CLIENT_QUOTAS + ADDRESS_QUOTAS) - set(keys_of(self.entity))
+        wrong = set(CLIENT_QUOTAS + ADDRESS_QUOTAS) - set(quotas_for(self.entity))
         for key in wrong:
             if data.get(key) is not None:
                 self.add_error(key, _("This entity does not have this quota."))
 
-    def values(self, now: Mapping[str, float]) -> dict[str, float | None]:
-        """What changes: quota → value; None = remove."""
-        wanted = {key: self.cleaned_data[key] for key in keys_of(self.entity)}
+    def changed_values(self, now: Mapping[str, float]) -> dict[str, float | None]:
+        """Quota → new value, of those that differ from `now`; None = remove."""
+        wanted = {key: self.cleaned_data[key] for key in quotas_for(self.entity)}
         return {key: value for key, value in wanted.items() if value != now.get(key)}

@@ -10,10 +10,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
-from console.actions.redirect_to_plan import form_data, redirect_to_plan, status_of
+from console.actions.redirect_to_plan import form_data, http_status_of, redirect_to_plan
 from console.live import snapshot_cache
 from console.quotas.actions.change_quotas import ChangeQuotas
-from console.quotas.entities import TYPES, entity_of, number_text, texts_of, title_of
+from console.quotas.entities import TYPES, entity_of, names_of, number_text, title_of
 from console.quotas.forms import QuotaForm
 from console.ui.csv_export import render_list
 from console.ui.table import Column, Table
@@ -42,7 +42,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
         context["table"] = table.show(rows, lambda row: f"{row['entity']} {row['quotas']}")
     except GatewayError as error:
         context["error"] = sentence(error.message)
-        status = status_of(error)
+        status = http_status_of(error)
     return render_list(request, "quotas/index.html", context, status=status)
 
 
@@ -65,7 +65,7 @@ def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
             form.initial |= {key: number_text(value) for key, value in now.items()}
             return render(request, template, context)
         if form.is_valid():
-            values = form.values(_current_quotas(request, form.entity))
+            values = form.changed_values(_current_quotas(request, form.entity))
             params = {"entity": [list(pair) for pair in form.entity], "values": values}
             return redirect_to_plan(
                 request,
@@ -78,7 +78,7 @@ def edit(request: ClusterRequest, cluster: str) -> HttpResponse:
             )  # fmt: skip
     except GatewayError as error:
         context["reason"] = sentence(error.message)
-        status = status_of(error)
+        status = http_status_of(error)
     return render(request, template, context, status=status)
 
 
@@ -90,7 +90,7 @@ def _current_quotas(request: ClusterRequest, entity: Entity) -> dict[str, float]
 
 def _row(quota: Quota) -> dict[str, str]:
     query = QueryDict(mutable=True)
-    query.update(texts_of(quota.entity))
+    query.update(names_of(quota.entity))
     return {
         "entity": title_of(quota.entity),
         "quotas": ", ".join(

@@ -11,7 +11,10 @@ class ReassignmentsConfig(AppConfig):
         from console.reassignments.actions.cancel import CancelReassignments
         from console.reassignments.actions.elect import ElectLeaders
         from console.reassignments.actions.reassign import ReassignPartitions
+        from console.reassignments.reasons import TEXTS
+        from monitoring.reasons import add_texts
 
+        add_texts(TEXTS)
         register(ReassignPartitions())
         register(CancelReassignments())
         register(ElectLeaders())

@@ -44,6 +44,7 @@ class _UnfinishedAssignment:
         self._racks = racks
         self.chosen: dict[TopicPartition, list[int]] = {}
         self._factors: dict[TopicPartition, int] = {}
+        # The number of replicas on each broker.
         self._load: Counter[int] = Counter(dict.fromkeys(racks, 0))
         self._partitions_on: dict[int, set[TopicPartition]] = {broker: set() for broker in racks}
 
@@ -145,9 +146,8 @@ class _UnfinishedAssignment:
     def _leader_path(
         self, partitions_led: Mapping[int, set[TopicPartition]]
     ) -> list[tuple[TopicPartition, int]]:
-        """Changes of leaders that end at a broker with at least two fewer than the first one.
-
-        Every broker between keeps its number. Empty if there are none.
+        """Changes of leaders, as (partition, new leader), from a broker to one that leads at least
+        two partitions fewer. Brokers between keep their number. Empty if there are none.
         """
         for start in sorted(partitions_led, key=lambda b: (-len(partitions_led[b]), b)):
             reached_by: dict[int, tuple[TopicPartition, int]] = {}

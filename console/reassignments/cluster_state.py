@@ -10,6 +10,8 @@ from monitoring.gateway.wire.reassignments import Reassignment
 
 @dataclass(frozen=True, slots=True)
 class Partition:
+    """A partition as the cluster's metadata has it."""
+
     topic_id: str
     leader: int
     replicas: tuple[int, ...]

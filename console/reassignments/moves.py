@@ -19,10 +19,10 @@ LEADER_REPLICAS = "leader.replication.throttled.replicas"
 FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
 
 
-class Stage(Enum):
-    """The progress of a move."""
+class MoveState(Enum):
+    """The state of a move in the cluster."""
 
-    WAITING = "waiting"
+    NOT_MOVING = "not moving"  # not started yet, cancelled, or replaced by another reassignment
     MOVING = "moving"
     DONE = "done"
 
@@ -65,9 +65,9 @@ def partition_key(topic: str, partition: int) -> str:
 def comparable_replicas(
     replicas: tuple[int, ...], running: Reassignment | None, move: Move
 ) -> tuple[int, ...]:
-    """The replicas that are compared with those of the review.
+    """The replicas of a partition, as they are compared with those of the review.
 
-    They are those before the move, also if it is running or done: a resumed plan applies it again.
+    If the move is running or done, they are those before it: a resumed plan may apply it again.
     """
     if running is not None:
         target = [broker for broker in running.replicas if broker not in running.removing]
@@ -77,12 +77,12 @@ def comparable_replicas(
     return move.before if replicas == move.after else replicas
 
 
-def stage(move: Move, replicas: tuple[int, ...], running: Reassignment | None) -> Stage:
-    """How far a move is; `replicas` are those now, `running` the reassignment in progress."""
+def state_of(move: Move, replicas: tuple[int, ...], running: Reassignment | None) -> MoveState:
+    """The state of a move. `replicas`: those now; `running`: the partition's reassignment."""
     if running is not None:
         target = {broker for broker in running.replicas if broker not in running.removing}
-        return Stage.MOVING if target == set(move.after) else Stage.WAITING
-    return Stage.DONE if replicas == move.after else Stage.WAITING
+        return MoveState.MOVING if target == set(move.after) else MoveState.NOT_MOVING
+    return MoveState.DONE if replicas == move.after else MoveState.NOT_MOVING
 
 
 def size_of(move: Move, sizes: Mapping[TopicPartition, Mapping[int, int]]) -> int | None:

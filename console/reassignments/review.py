@@ -1,4 +1,4 @@
-"""The parts of the draft of a reassignment: changes, figures, warnings, checks. Pure."""
+"""The parts of the draft of a reassignment: changes, figures, warnings; and its check. Pure."""
 
 from collections.abc import Mapping, Sequence
 

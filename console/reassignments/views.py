@@ -14,14 +14,14 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import (
     form_data,
+    http_status_of,
     read_only_text,
     redirect_to_plan,
-    status_of,
 )
 from console.live import snapshot_cache
-from console.reassignments import services
+from console.reassignments import reassignment_plans, reassignments_page
 from console.reassignments.forms import ReassignForm
-from console.reassignments.services import VERB, WantedAssignment
+from console.reassignments.reassignment_plans import VERB, WantedAssignment
 from console.topics.actions.bulk import TOPICS_MAX
 from console.topics.restrictions import why_not_changeable, why_not_reassignable
 from console.topics.topic_list import selected_names
@@ -41,8 +41,9 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 @requires("topic.reassign")
 def cancel(request: ClusterRequest, cluster: str) -> HttpResponse:
     topic = request.POST.get("topic", "")[:300]
-    return _answer(
-        request, lambda: services.propose_cancel(request.principal, request.cluster, topic)
+    return _redirect_or_page(
+        request,
+        lambda: reassignment_plans.propose_cancel(request.principal, request.cluster, topic),
     )
 
 
@@ -52,25 +53,28 @@ def elect(request: ClusterRequest, cluster: str) -> HttpResponse:
     """Plan an election: for a partition, a topic, or (without a topic) all topics."""
     topic, number = request.POST.get("topic", "")[:300], request.POST.get("partition", "")
     partition = int(number) if number.isdecimal() and len(number) < 10 else None
-    return _answer(
+    return _redirect_or_page(
         request,
-        lambda: services.propose_election(request.principal, request.cluster, topic, partition),
+        lambda: reassignment_plans.propose_election(
+            request.principal, request.cluster, topic, partition
+        ),
     )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.reassign")
 def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
-    """The topics are in the query or were posted by the list; a POST with `plan` makes a plan."""
+    """The list of topics posts the selected names, other pages link with them in the query; a POST
+    of this form has `plan`, and makes a plan."""
     sent = form_data(request) or request.GET
     names = selected_names(request.cluster, request.rights, sent)
     context: dict[str, Any] = {"topic": names[0] if len(names) == 1 else "", "names": names}
     context["title"] = _("Reassign partitions")
     template = "reassignments/form.html"
-    if reason := _reason(request, names):
+    if reason := _refusal_reason(request, names):
         return render(request, template, {**context, "reason": reason}, status=422)
     try:
-        state = services.read_state(request.cluster, names)
+        state = reassignment_plans.read_state(request.cluster, names)
         form = ReassignForm(sent if "plan" in sent else None, names, state.racks)
         context |= {"form": form}
         if form.is_valid():
@@ -81,18 +85,18 @@ def plan_reassign(request: ClusterRequest, cluster: str) -> HttpResponse:
             return redirect_to_plan(
                 request,
                 form,
-                lambda: services.propose_reassignment(
+                lambda: reassignment_plans.propose_reassignment(
                     request.principal, request.cluster, names, state, wanted
                 ),
                 lambda status: render(request, template, context, status=status),
             )
     except GatewayError as error:
         context["reason"] = sentence(error.message)
-        return render(request, template, context, status=status_of(error))
+        return render(request, template, context, status=http_status_of(error))
     return render(request, template, context, status=422 if form.is_bound else 200)
 
 
-def _reason(request: ClusterRequest, names: list[str]) -> str:
+def _refusal_reason(request: ClusterRequest, names: list[str]) -> str:
     """Why these topics cannot be reassigned, or ""."""
     if request.cluster.read_only:
         return read_only_text()
@@ -107,26 +111,27 @@ def _reason(request: ClusterRequest, names: list[str]) -> str:
     return next(filter(None, refusals), "") or why_not_reassignable(snapshot)
 
 
-def _answer(request: ClusterRequest, propose: Callable[[], Plan]) -> HttpResponse:
+def _redirect_or_page(request: ClusterRequest, propose: Callable[[], Plan]) -> HttpResponse:
     try:
         plan = propose()
     except PlanRefused as error:
         return _page(request, str(error), 422)
     except GatewayError as error:
-        return _page(request, sentence(error.message), status_of(error))
+        return _page(request, sentence(error.message), http_status_of(error))
     return redirect("plan", request.cluster.slug, plan.pk)
 
 
 def _page(request: ClusterRequest, error: str = "", status: int = 200) -> HttpResponse:
-    context: dict[str, Any] = {"error": error, "rows": [], "not_led_by_preferred": {}, "reason": ""}
+    context: dict[str, Any] = {"error": error, "rows": [], "electable": {}, "reason": ""}
     context["may_change"] = request.rights.may(VERB) and not request.cluster.read_only
     try:
-        rows = services.read_progress(request.principal, request.cluster)
+        rows = reassignments_page.read_progress(request.principal, request.cluster)
         context |= {"rows": rows[:_ROWS_MAX], "total": len(rows)}
-        if context["may_change"] and "HX-Request" not in request.headers:  # only the first card
-            found = services.not_led_by_preferred(request.principal, request.cluster)
-            context["not_led_by_preferred"] = dict(list(found.items())[:_ROWS_MAX])
+        is_whole_page = "HX-Request" not in request.headers  # htmx loads only the rows again
+        if context["may_change"] and is_whole_page:
+            found = reassignment_plans.electable(request.principal, request.cluster)
+            context["electable"] = dict(list(found.items())[:_ROWS_MAX])
     except GatewayError as problem:
         context["reason"] = sentence(problem.message)
-        status = status_of(problem)
+        status = http_status_of(problem)
     return render(request, "reassignments/index.html", context, status=status)

@@ -14,9 +14,9 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
 from console.actions.redirect_to_plan import (
     form_data,
+    http_status_of,
     read_only_text,
     redirect_to_plan,
-    status_of,
 )
 from console.schemas import services as schemas
 from console.schemas.forms import (
@@ -55,7 +55,7 @@ def plan_register(request: ClusterRequest, cluster: str, subject: str) -> HttpRe
         except NotFound:
             pass  # its first version
         except GatewayError as error:
-            return _refused(request, title, subject, sentence(error.message), status_of(error))
+            return _refused(request, title, subject, sentence(error.message), http_status_of(error))
         else:
             form.initial = _latest(shown)
     return _form(request, form, title, subject)

@@ -1,9 +1,8 @@
 from django.urls import path
 
-from console.groups import urls as _of_groups  # noqa: F401  (the converter `group_name`)
 from console.schemas import action_views, views
 
-_CLUSTER, _SUBJECT = "c/<slug:cluster>", "<group_name:subject>"
+_CLUSTER, _SUBJECT = "c/<slug:cluster>", "<any_name:subject>"
 
 urlpatterns = [
     path(f"{_CLUSTER}/schemas", views.index, name="schemas"),

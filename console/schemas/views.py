@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions.redirect_to_plan import status_of
+from console.actions.redirect_to_plan import http_status_of
 from console.schemas import services
 from console.schemas.forms import VersionsForm
 from console.ui.csv_export import render_list
@@ -43,7 +43,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
                 found.rows, _search_text
             )
         except GatewayError as error:
-            context["error"], status = sentence(error.message), status_of(error)
+            context["error"], status = sentence(error.message), http_status_of(error)
     return render_list(request, "schemas/index.html", context, status=status)
 
 
@@ -69,7 +69,7 @@ def subject(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse
     except NotFound as error:
         context["error"], status = sentence(error.message), 404
     except GatewayError as error:
-        context["error"], status = sentence(error.message), status_of(error)
+        context["error"], status = sentence(error.message), http_status_of(error)
     return render(request, "schemas/subject.html", context, status=status)
 
 

@@ -15,14 +15,14 @@ from console.actions import registry, services
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import (
     form_data,
+    http_status_of,
     read_only_text,
     redirect_to_plan,
-    status_of,
     unreadable_text,
 )
 from console.topics.configure_form import ConfigureForm
 from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
-from console.topics.new_topic_presets import PRESETS, copy_of
+from console.topics.new_topic_presets import PRESETS, initial_values_like
 from console.topics.purge_plans import propose_purge
 from console.topics.restrictions import why_not_changeable
 from console.topics.topic_context import topic_context
@@ -45,7 +45,7 @@ def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
         initial = _initial(request)
     except GatewayError as error:
         title = registry.find("topic.create").title("")
-        return _refused(request, title, unreadable_text(error), status=status_of(error))
+        return _refused(request, title, unreadable_text(error), status=http_status_of(error))
     form = CreateTopicForm(form_data(request), initial=dict(initial))
     if request.method == "POST" and form.is_valid():
         params = form.params()
@@ -54,13 +54,13 @@ def plan_create(request: ClusterRequest, cluster: str) -> HttpResponse:
 
 
 def _initial(request: ClusterRequest) -> Mapping[str, Any]:
-    """The values of a new form: of `?preset=` or of the topic `?copy=`. Raises GatewayError."""
+    """The initial values of the form, of `?preset=` or the topic `?copy=`. Raises GatewayError."""
     source = request.GET.get("copy", "")
     if source and request.method != "POST":
         if not request.rights.may("topic.view", source):
             raise Http404(topic_not_found(source))
         with for_cluster(request.cluster) as gateway:
-            return copy_of(gateway, source)
+            return initial_values_like(gateway, source)
     preset = PRESETS.get(request.GET.get("preset", ""))
     return preset.initial if preset else {}
 
@@ -88,7 +88,7 @@ def plan_configure(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         with for_cluster(request.cluster) as gateway:
             entries = gateway.topics.describe_configs(topic)
     except GatewayError as error:
-        return _refused(request, title, unreadable_text(error), topic, status_of(error))
+        return _refused(request, title, unreadable_text(error), topic, http_status_of(error))
     form = ConfigureForm(form_data(request), entries)
     if request.method == "POST" and form.is_valid():
         params = {"name": topic, "configs": form.configs()}
@@ -104,7 +104,7 @@ def plan_purge(request: ClusterRequest, cluster: str, topic: str) -> HttpRespons
         return _refused(request, title, reason, topic)
     form = PurgeForm(form_data(request))
     if request.method == "POST" and form.is_valid():
-        return _answer(
+        return _redirect_or_form(
             request,
             form,
             "topic.purge",
@@ -144,7 +144,7 @@ def _refused(
 def _propose(
     request: ClusterRequest, form: forms.Form, action: str, topic: str, params: Mapping[str, Any]
 ) -> HttpResponse:
-    return _answer(
+    return _redirect_or_form(
         request,
         form,
         action,
@@ -153,9 +153,10 @@ def _propose(
     )
 
 
-def _answer(
+def _redirect_or_form(
     request: ClusterRequest, form: forms.Form, action: str, topic: str, propose: Callable[[], Plan]
 ) -> HttpResponse:
+    """The redirect to the new plan, or the form with the reason why there is none."""
     action_type = registry.find(action)
     title = action_type.title(topic)
     existing_topic = "" if action_type.creates else topic
@@ -165,10 +166,15 @@ def _answer(
 
 
 def _form(
-    request: ClusterRequest, form: forms.Form, title: str, topic: str = "", status: int = 200
+    request: ClusterRequest,
+    form: forms.Form,
+    title: str,
+    topic: str = "",
+    status: int | None = None,
 ) -> HttpResponse:
-    if request.method == "POST" and form.errors and status == 200:
-        status = 422
+    """The page of a form; without a `status` 422 if it was posted with errors, else 200."""
+    if status is None:
+        status = 422 if request.method == "POST" and form.errors else 200
     context = {"form": form, "title": title, "topic": topic}
     if isinstance(form, CreateTopicForm):
         chosen = request.GET.get("preset", "")

@@ -7,13 +7,9 @@ from console.accounts.principal import Principal
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.topics.actions.bulk import (
-    ConfigureTopics,
-    PurgeTopics,
-    purge_params,
-    resource_of,
-)
+from console.topics.actions.bulk import ConfigureTopics, PurgeTopics, purge_params
 from console.topics.actions.purge import read_logs
+from console.topics.actions.shared import names_as_resource
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
@@ -37,4 +33,4 @@ def propose_bulk(
         params = purge_params(names, logs)
     elif action == ConfigureTopics.action:
         params["configs"] = {name: dict(configs or {}) for name in names}
-    return plans.propose(principal, cluster, action, resource_of(names), params)
+    return plans.propose(principal, cluster, action, names_as_resource(names), params)

@@ -22,20 +22,18 @@ ACTIONS = (ConfigureTopics.action, PurgeTopics.action, DeleteTopics.action)
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("topic.configure")
 def change_selection(request: ClusterRequest, cluster: str) -> HttpResponse:
-    """The first POST comes from the list and shows the form; the second one makes the plan. A GET
-    opens the form of a plan again."""
+    """The list of topics posts the selected names, which shows the form. The POST of the form has
+    `plan`, and makes the plan. A GET opens the form of a plan again."""
     sent = form_data(request) or QueryDict()
-    action, names = (
-        sent.get("action", ""),
-        selected_names(request.cluster, request.rights, sent),
-    )
+    action = sent.get("action", "")
+    names = selected_names(request.cluster, request.rights, sent)
     context: dict[str, Any] = {
         "topic": "",
         "action": action,
         "names": names,
         "title": _("Change topics"),
     }
-    if reason := _reason(request, action, names):
+    if reason := _refusal_reason(request, action, names):
         return render(request, "topics/selection.html", {**context, "reason": reason}, status=422)
     form = SelectionForm(sent if "plan" in sent else None, action)
     context |= {"title": registry.find(action).title(""), "form": form}
@@ -53,7 +51,7 @@ def change_selection(request: ClusterRequest, cluster: str) -> HttpResponse:
     return form_page(422 if form.is_bound else 200)
 
 
-def _reason(request: ClusterRequest, action: str, names: list[str]) -> str:
+def _refusal_reason(request: ClusterRequest, action: str, names: list[str]) -> str:
     """Why these topics cannot be changed, or ""."""
     if request.cluster.read_only:
         return read_only_text()

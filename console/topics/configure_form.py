@@ -12,13 +12,11 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from console.topics import setting_catalog
-from console.ui.setting_field import SettingField
-from console.ui.settings_table import meaning, source_text
+from console.ui.setting_field import VALUE_LENGTH_MAX, SettingField
+from console.ui.settings_table import TOPIC_SOURCE, meaning, source_text
 from console.ui.units import unit_of
 from monitoring.gateway.topic_admin import ConfigValue
 
-TOPIC_SOURCE = "DYNAMIC_TOPIC_CONFIG"
-VALUE_MAX = 5000
 _RESET, _OPENED = "default:", "opened:"
 
 
@@ -41,7 +39,7 @@ class ConfigureForm(forms.Form):
                 unit=unit_of(name),
                 initial=entry.value or "",
                 required=False,
-                max_length=VALUE_MAX,
+                max_length=VALUE_LENGTH_MAX,
                 widget=_widget(name, entry.value or ""),
             )
 
@@ -74,18 +72,20 @@ class ConfigureForm(forms.Form):
                 changed[name] = self.cleaned_data[name]
         return changed
 
-    def groups(self) -> list[tuple[Any, list[dict[str, Any]]]]:
-        """(title, rows) for the page, in the catalog's order: what is changed most comes first.
+    def sections(self) -> list[tuple[Any, list[dict[str, Any]]]]:
+        """(title, rows) for the page, in the order of the catalog.
 
-        Settings without a field are rows, too.
+        Settings that cannot be edited are rows, too.
         """
-        rows: dict[Any, list[dict[str, Any]]] = {group: [] for group in setting_catalog.GROUPS}
+        rows: dict[Any, list[dict[str, Any]]] = {
+            section: [] for section in setting_catalog.SECTIONS
+        }
         known = [name for name in setting_catalog.SETTINGS if name in self.entries]
         for name in [*known, *sorted(self.entries.keys() - set(known))]:
-            rows[setting_catalog.setting_info(name).group].append(
+            rows[setting_catalog.setting_info(name).section].append(
                 self._row(name, self.entries[name])
             )
-        return [(group, found) for group, found in rows.items() if found]
+        return [(section, found) for section, found in rows.items() if found]
 
     def _row(self, name: str, entry: ConfigValue) -> dict[str, Any]:
         info = setting_catalog.setting_info(name)

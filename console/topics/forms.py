@@ -7,10 +7,11 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.groups.reset_rules import OFFSET_MAX, Invalid, partition_numbers
+from console.groups.reset_rules import OFFSET_MAX
 from console.topics.actions.bulk import ConfigureTopics
 from console.topics.purge_plans import Purge
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from console.ui.partition_ranges import InvalidRange, partition_numbers
 from console.ui.setting_field import units_attrs, with_plain_number
 from console.ui.units import unit_of
 from monitoring.topic_names import is_topic_name
@@ -141,7 +142,7 @@ class PurgeForm(forms.Form):
     def clean_partitions(self) -> list[int]:
         try:
             return partition_numbers(self.cleaned_data["partitions"])
-        except Invalid as error:
+        except InvalidRange as error:
             raise ValidationError(str(error)) from error
 
     def clean(self) -> None:

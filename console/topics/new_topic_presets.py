@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from console.topics.configure_form import TOPIC_SOURCE
+from console.ui.settings_table import TOPIC_SOURCE
 from monitoring.gateway.gateway import Gateway
 
 
@@ -44,7 +44,7 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 
-def copy_of(gateway: Gateway, topic: str) -> dict[str, Any]:
+def initial_values_like(gateway: Gateway, topic: str) -> dict[str, Any]:
     """The initial values for a topic like this one, with its own settings. Raises GatewayError."""
     found = gateway.topics.describe_topic(topic)
     own = [

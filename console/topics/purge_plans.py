@@ -36,7 +36,7 @@ def propose_purge(principal: Principal, cluster: Cluster, topic: str, purge: Pur
 
 
 def first_kept_offsets(gateway: Gateway, topic: str, purge: Purge) -> list[tuple[int, int]]:
-    """Partition and first offset that is kept, of the partitions that lose records."""
+    """(partition, first offset that is kept) of each partition that loses records."""
     count = len(gateway.topics.describe_topic(topic).partitions)
     if unknown := [number for number in purge.partitions if number >= count]:
         raise PlanRefused(_("There is no partition %(name)s.") % {"name": unknown[0]})

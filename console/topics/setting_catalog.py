@@ -1,4 +1,4 @@
-"""What the settings of topics mean: texts, groups, suggested values and choices. Pure.
+"""What the settings of topics mean: texts, suggested values and choices, by section. Pure.
 
 The texts are the console's own, since Kafka's clients for Python do not read the brokers' texts. A
 setting without an entry is shown without a text.
@@ -12,9 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 MIB, GIB = 1 << 20, 1 << 30
+# The titles of the sections of the form. Settings that are changed most come first.
 RETENTION, COMPACTION, WRITING = _("Retention"), _("Compaction"), _("Writing")
 SEGMENTS, REPLICATION, OTHER = _("Segments"), _("Replication"), _("Other")
-GROUPS = (RETENTION, COMPACTION, WRITING, SEGMENTS, REPLICATION, OTHER)
+SECTIONS = (RETENTION, COMPACTION, WRITING, SEGMENTS, REPLICATION, OTHER)
 TRUE_FALSE = ("true", "false")
 
 
@@ -22,7 +23,7 @@ TRUE_FALSE = ("true", "false")
 class SettingInfo:
     """`suggestions`: common values. `choices`: all values, if there are few."""
 
-    group: Promise
+    section: Promise
     text: Promise | str = ""
     suggestions: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()

@@ -75,7 +75,7 @@ def columns() -> list[Column]:
             _("Last record"),
             lambda row: row.last_record.at_ms,
             numeric=True,
-            exported=lambda row: _iso(row.last_record.at_ms),
+            exported=lambda row: _utc(row.last_record.at_ms),
         ),
         Column(
             "state",
@@ -138,7 +138,7 @@ def context(
     return {
         "table": table,
         "shown": shown,
-        "choices": [
+        "column_choices": [
             (column.title, column.key in shown, table.url(columns=text, page=None))
             for column, text in column_toggles(all_columns, shown)
         ],
@@ -182,5 +182,5 @@ def _worst_groups(
     return [(each, _state(each.lag_state, names)) for each in readers[:GROUPS_SHOWN]]
 
 
-def _iso(at_ms: int | None) -> datetime | None:
+def _utc(at_ms: int | None) -> datetime | None:
     return None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)

@@ -10,7 +10,6 @@ urlpatterns = [
     # Not under topics/: there it would be a topic's name.
     path("c/<slug:cluster>/create-topic", action_views.plan_create, name="topic-create"),
     path("c/<slug:cluster>/change-topics", bulk_views.change_selection, name="topics-change"),
-    path("units", views.units, name="units"),
     path(_TOPIC, views.overview, name="topic"),
     path(f"{_TOPIC}/config", views.config, name="topic-config"),
     path(f"{_TOPIC}/consumers", views.consumers, name="topic-consumers"),

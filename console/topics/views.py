@@ -1,19 +1,18 @@
 """The topics of a cluster: list and detail. Changes: console/topics/action_views.py."""
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse
 from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
-from console.accounts.request_types import ClusterRequest, UserRequest
+from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
 from console.live.pages import LivePart, render_live
-from console.topics.configure_form import VALUE_MAX, ConfigureForm
+from console.topics.configure_form import ConfigureForm
 from console.topics.topic_context import topic_context
 from console.ui import settings_table
 from console.ui.csv_export import render_list
 from console.ui.texts import sentence
-from console.ui.units import InvalidQuantity, Unit, understood, understood_lines, unit_of
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 
@@ -54,23 +53,6 @@ def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
         context["error"] = sentence(error.message)
         status = 503 if error.retriable else 502
     return render_list(request, "topics/config.html", context, status=status)
-
-
-@require_safe
-@requires("cluster.view")
-def units(request: UserRequest) -> HttpResponse:
-    """How a value with a unit is understood, while it is typed (static/app/units.js)."""
-    value, name = request.GET.get("value", "")[:VALUE_MAX], request.GET.get("name", "")
-    unit_name = request.GET.get("unit", "")
-    unit = Unit(unit_name) if unit_name in tuple(Unit) else unit_of(name)
-    try:
-        if name or unit_name:
-            text = understood(value, unit) if unit else ""
-        else:
-            text = understood_lines(value)
-    except InvalidQuantity as error:
-        return JsonResponse({"text": "", "error": str(error)})
-    return JsonResponse({"text": text, "error": ""})
 
 
 @require_safe

@@ -52,8 +52,8 @@ def _value(column: Column, row: Any) -> Any:
     value = column.exported or column.value
     if callable(value):
         return value(row)
-    names = (value,) if isinstance(value, str) else (value or ())
-    for part in names[0].split("__"):
+    name = value if isinstance(value, str) else (value or ())[0]  # of several the first sort key
+    for part in name.split("__"):
         row = getattr(row, part, None)
     return row
 

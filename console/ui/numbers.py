@@ -11,11 +11,11 @@ from monitoring.read_model.partial_sum import PartialSum
 UNKNOWN = "—"
 _THIN = "\u202f"  # narrow no-break space between thousands
 
-Figure = float | PartialSum | None
+Figure = float | PartialSum | None  # None = unknown
 
 
-def _figure(write: Callable[[float], str]) -> Callable[[Figure], str]:
-    """Format a number, a PartialSum or None with `write`."""
+def _accepts_figure(write: Callable[[float], str]) -> Callable[[Figure], str]:
+    """The function that formats a Figure with `write`, which formats a number."""
 
     @wraps(write)
     def written(value: Figure) -> str:
@@ -27,25 +27,25 @@ def _figure(write: Callable[[float], str]) -> Callable[[Figure], str]:
     return written
 
 
-@_figure
+@_accepts_figure
 def count(value: float) -> str:
     """A whole number in full: 1234567 → 1 234 567."""
     return f"{round(value):,}".replace(",", _THIN)
 
 
-@_figure
+@_accepts_figure
 def short(value: float) -> str:
     """A number in at most four digits and a suffix: 1234567 → 1.23 M."""
     return _scaled(value, 1000, ("", "k", "M", "G", "T"))
 
 
-@_figure
+@_accepts_figure
 def size(value: float) -> str:
     """Bytes in binary units: 1536 → 1.5 KiB."""
     return _scaled(value, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))
 
 
-@_figure
+@_accepts_figure
 def rate(value: float) -> str:
     """A count per second: 12.345 → 12.3/s, of offsets that went back −12.3/s."""
     if 0 < value < 0.005:
@@ -53,7 +53,7 @@ def rate(value: float) -> str:
     return f"{'−' if value < 0 else ''}{short(abs(value))}/s"
 
 
-@_figure
+@_accepts_figure
 def change_rate(value: float) -> str:
     """A growth per second with its sign: 12.345 → +12.3/s."""
     text = f"{short(abs(value))}/s"
@@ -61,18 +61,18 @@ def change_rate(value: float) -> str:
     return f"{sign}{text}"
 
 
-@_figure
+@_accepts_figure
 def size_rate(value: float) -> str:
     return f"{size(value)}/s"
 
 
-@_figure
+@_accepts_figure
 def latency(ms: float) -> str:
     """Milliseconds in a unit that fits: 0.05 → 50 µs, 1234 → 1.23 s."""
     return _scaled(ms * 1000, 1000, ("µs", "ms", "s"))
 
 
-@_figure
+@_accepts_figure
 def percent(share: float) -> str:
     """A ratio as a percentage: 0.256 → 25.6 %."""
     return f"{share * 100:.1f}{_THIN}%"

@@ -91,7 +91,7 @@ def _failing_webhooks(count: int) -> str:
 
 
 def banner(part: Part) -> HealthBanner:
-    """The banner for one of `health.problems()`."""
+    """The banner for one of `own_health.problems()`."""
     if part.name.startswith("worker "):
         queue = part.name.removeprefix("worker ")
         title = _("The worker of the queue “%(queue)s” has stopped") % {"queue": queue}
@@ -164,7 +164,9 @@ def _consequence(queue: str) -> str:
 
 
 def _log_hint(name: str) -> str:
-    name = {"pipeline": "worker spark"}.get(name, name)
+    if name == "pipeline":  # its jobs run in that worker
+        name = "worker spark"
+    # The part `spark` is the Spark Connect server, not the worker of the queue `spark`.
     queue = QUEUES.get(name.removeprefix("worker ")) if name != "spark" else None
     process = queue.process_name if queue is not None else name
     return _("See its log, %(file)s.") % {"file": f"logs/{process}.log"}

@@ -21,8 +21,8 @@ class QuerySetTable(TableQuery):
         Rows with equal sort keys are sorted by primary key, newest first.
         """
         fields = tuple(searched)
-        for word in self.query.replace("\x00", " ").split():  # PostgreSQL takes no NUL
-            rows = rows.filter(_any(fields, word))
+        for word in self.search.replace("\x00", " ").split():  # PostgreSQL takes no NUL
+            rows = rows.filter(_any_contains(fields, word))
         value = self.sorted_by.value
         assert isinstance(value, str | tuple)
         names = (value,) if isinstance(value, str) else value
@@ -51,7 +51,7 @@ def _may_be_null(model: type[Model], name: str) -> bool:
     return False
 
 
-def _any(fields: Iterable[str], word: str) -> Q:
+def _any_contains(fields: Iterable[str], word: str) -> Q:
     condition = Q()
     for name in fields:
         condition |= Q((f"{name}__icontains", word))

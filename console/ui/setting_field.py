@@ -8,12 +8,14 @@ from django.urls import reverse_lazy
 
 from console.ui.units import InvalidQuantity, Unit, plain_number
 
+VALUE_LENGTH_MAX = 5000
+
 
 class SettingField(forms.CharField):
     """Takes "7d" for a setting in milliseconds, and cleans to the plain number.
 
     The initial value is kept as it is. While a value with a unit is typed, `static/app/units.js`
-    says how it is understood; without JavaScript the review says it.
+    shows its conversion; without JavaScript the review shows it.
     """
 
     def __init__(self, *args: Any, unit: Unit | None = None, **kwargs: Any) -> None:

@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from console.ui import numbers, times
 from console.ui.table import Column, Table
 
-_RANKS = {"DYNAMIC_TOPIC_CONFIG": 0, "DYNAMIC_BROKER_CONFIG": 1}
+TOPIC_SOURCE = "DYNAMIC_TOPIC_CONFIG"  # Kafka's name: the value is set for the topic itself
+_RANKS = {TOPIC_SOURCE: 0, "DYNAMIC_BROKER_CONFIG": 1}
 _NO_LIMIT = {"-1", str(2**63 - 1), str(2**31 - 1)}
 
 
@@ -82,7 +83,7 @@ def source_text(source: str) -> str:
     """Where a value comes from, for Kafka's name of its source."""
     return {
         "DEFAULT_CONFIG": _("default"),
-        "DYNAMIC_TOPIC_CONFIG": _("this topic"),
+        TOPIC_SOURCE: _("this topic"),
         "STATIC_BROKER_CONFIG": _("the broker's file"),
         "DYNAMIC_BROKER_CONFIG": _("this broker"),
         "DYNAMIC_DEFAULT_BROKER_CONFIG": _("all brokers"),

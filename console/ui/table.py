@@ -26,8 +26,8 @@ class Table(TableQuery):
         assert callable(sort_value)
         values = map(sort_value, rows)
         keys: list[Any] = [v.value if isinstance(v, PartialSum) else v for v in values]
-        # Numbers of rows, not pairs: 10,000 pairs at each request start garbage collections.
-        known = [number for number, key in enumerate(keys) if key is not None]
+        # Indexes are sorted, since 10,000 pairs (key, row) a request start garbage collections.
+        known = [index for index, key in enumerate(keys) if key is not None]
         known.sort(key=keys.__getitem__, reverse=self.is_descending)
-        unknown = [number for number, key in enumerate(keys) if key is None]
-        return [rows[number] for number in (*known, *unknown)]
+        unknown = [index for index, key in enumerate(keys) if key is None]
+        return [rows[index] for index in (*known, *unknown)]

@@ -29,6 +29,7 @@ class Column:
     Attributes:
         value: the sort key: a function of a row in memory, or the names of database fields.
             Without it the table cannot be sorted by this column.
+        numeric: its cells are numbers; the first click on its heading sorts descending.
         exported: the value in CSV files, if it is not `value`.
         is_title_hidden: whether only screen readers say the title.
         is_only_in_csv: whether the page shows it elsewhere, or not at all.
@@ -44,7 +45,7 @@ class Column:
 
 
 class TableQuery:
-    """The table of one request; subclasses set the rows of the page."""
+    """A table as one request asks for it; subclasses set the rows of the page."""
 
     def __init__(
         self,
@@ -54,13 +55,14 @@ class TableQuery:
         id: str = "table",
         page_size: int = PAGE_SIZE,
     ) -> None:
-        """`sort`: the default order. Users can choose the page size unless `page_size` is given."""
+        """`sort`: the default order, as in the parameter. Users can choose the page size unless
+        `page_size` is given."""
         requested = params.get("sort", "")
         sortable = {column.key for column in columns if column.value}
         self.columns = [column for column in columns if not column.is_only_in_csv]
         self.csv_columns = [column for column in columns if column.value or column.exported]
         self.sort = requested if requested.removeprefix("-") in sortable else sort
-        self.query = params.get("q", "").strip()[:SEARCH_LENGTH_MAX]
+        self.search = params.get("q", "").strip()[:SEARCH_LENGTH_MAX]
         self.params = {key: params[key] for key in params}
         self.id = id
         sizes = {str(size): size for size in PAGE_SIZES} if page_size == PAGE_SIZE else {}
@@ -72,7 +74,7 @@ class TableQuery:
     @property
     def words(self) -> list[str]:
         """The words of the search; a row must contain all."""
-        return self.query.lower().split()
+        return self.search.lower().split()
 
     @property
     def sorted_by(self) -> Column:
@@ -115,6 +117,7 @@ class TableQuery:
 
     @property
     def first(self) -> int:
+        """The number of the first row of the page, from 1 on."""
         return self._page.start_index()
 
     @property

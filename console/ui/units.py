@@ -82,8 +82,8 @@ def number_with_unit(text: str, unit: Unit) -> int:
     return _parsed(text.strip(), unit)[0]
 
 
-def understood(text: str, unit: Unit) -> str:
-    """How a number with a unit was understood: 7d → 7 days = 604 800 000 ms; "" for other texts.
+def conversion_text(text: str, unit: Unit) -> str:
+    """A number with a unit, converted: 7d → "7 days = 604 800 000 ms"; "" for a plain number.
 
     Raises InvalidQuantity.
     """
@@ -97,14 +97,14 @@ def understood(text: str, unit: Unit) -> str:
     return _("%(typed)s = %(n)s bytes") % params
 
 
-def understood_lines(text: str) -> str:
-    """The same for lines of name=value. Raises InvalidQuantity, which names the setting."""
+def conversion_of_lines(text: str) -> str:
+    """The conversions of lines of name=value. Raises InvalidQuantity, which names the setting."""
     found = []
     for line in text.splitlines():
         name, _equals, value = (part.strip() for part in line.partition("="))
         unit = unit_of(name)
         try:
-            if unit and (shown := understood(value, unit)):
+            if unit and (shown := conversion_text(value, unit)):
                 found.append(f"{name}: {shown}")
         except InvalidQuantity as error:
             raise InvalidQuantity(f"{name}: {error}") from error
@@ -116,7 +116,7 @@ def _parsed(text: str, unit: Unit) -> tuple[int, str]:
     found = _QUANTITY.fullmatch(text)
     factor, shown = _BY_NAME[unit].get(found[2].lower(), (0, "")) if found else (0, "")
     if found is None or not factor:
-        raise InvalidQuantity(_explained(text, unit))
+        raise InvalidQuantity(_invalid_text(text, unit))
     number = Fraction(found[1]) * factor
     if number.denominator != 1:
         broken = _("“%(text)s” is not a whole number of bytes.")
@@ -125,10 +125,11 @@ def _parsed(text: str, unit: Unit) -> tuple[int, str]:
         raise InvalidQuantity(broken % {"text": text})
     if number > NUMBER_MAX:
         raise InvalidQuantity(_("“%(text)s” is too large.") % {"text": text})
-    return int(number), _titled(found[1], shown)
+    return int(number), _with_unit(found[1], shown)
 
 
-def _explained(text: str, unit: Unit) -> str:
+def _invalid_text(text: str, unit: Unit) -> str:
+    """Why the text is no duration or size, and what to type."""
     if unit == Unit.MS:
         explained = _(
             "“%(text)s” is no duration. Enter milliseconds, or a number with ms, s, min, h, d or "
@@ -142,7 +143,7 @@ def _explained(text: str, unit: Unit) -> str:
     return explained % {"text": text[:40]}
 
 
-def _titled(number: str, unit: str) -> str:
+def _with_unit(number: str, unit: str) -> str:
     """The number with its unit, for example "7 days" or "1 GiB"."""
     count = 1 if number == "1" else 2  # also of 1.5 and 0
     if unit == "d":

@@ -1,7 +1,7 @@
-// What the page does about ticks: tells whoever listens ("tick" on the body), and says since when
-// nothing comes. The fragments themselves are swapped in by htmx as they arrive; a page to which
-// nothing is pushed any more asks how the samples stand, so that it can say why. A hidden tab has
-// no socket and asks for nothing; when it is shown it connects and gets the newest at once.
+// The page's side of the live socket (console/live/websocket_consumer.py). htmx swaps in the HTML that
+// it pushes. This module acknowledges each push and sends the event "tick" to the body. If nothing is
+// pushed any more, it loads the status of the samples (the view live-status) to say why. A hidden tab
+// has no socket and loads nothing; when it is shown, it connects and gets the newest tick at once.
 const NOT_ALLOWED = 4403; // console/live/websocket_consumer.py
 const CONNECTING_MS = 3000;
 
@@ -9,7 +9,7 @@ document.addEventListener("htmx:before:request", (event) => {
   if (document.hidden && event.detail.ctx?.sourceEvent?.type === "every") event.preventDefault();
 });
 
-// A search brings another: it says what is shown now.
+// Looked up each time: a search replaces the element by one with another URL of the socket.
 const connection = () => document.getElementById("live");
 
 if (connection()) {
@@ -17,12 +17,12 @@ if (connection()) {
   const limit = 2 * interval + 1500; // as console/live/sample_status.py
   const dot = () => document.querySelector("#live-status > .status-dot-live");
   let sampledAt = "";
-  let freshAt = Date.now(); // by this clock, when the figures shown were sampled
+  let freshAt = Date.now(); // when the figures shown were sampled, by the clock of the browser
   let askedAt = 0;
   let shownAt = 0;
 
-  // Ages come from the server: its clock and this one need not agree.
-  function note() {
+  // Takes the age of the sample from the server, since its clock and the browser's may differ.
+  function noteSampleTime() {
     const { atMs, ageMs } = dot()?.dataset ?? {};
     if (!atMs || atMs === sampledAt) return;
     sampledAt = atMs;
@@ -45,8 +45,8 @@ if (connection()) {
     lost.hidden = Boolean(said);
   }
 
-  // The server's own words in place of what the page could guess.
-  function show(html) {
+  // Replaces status line and banners by those of the server.
+  function showStatus(html) {
     const told = new DOMParser().parseFromString(html, "text/html");
     for (const id of ["live-status", "live-banner", "health"]) {
       const found = told.getElementById(id);
@@ -55,16 +55,16 @@ if (connection()) {
     }
   }
 
-  async function ask() {
+  async function loadStatus() {
     askedAt = Date.now();
     const url = document.getElementById("live-lost")?.dataset.statusUrl;
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(interval) });
-      // Signed out, or the cluster was removed: the page itself says which when it is asked again.
+      // Signed out, or the cluster was removed: the page says which when it is loaded again.
       if (response.redirected || [403, 404].includes(response.status)) location.reload();
-      else if (response.ok && isLate()) show(await response.text());
+      else if (response.ok && isLate()) showStatus(await response.text());
     } catch {
-      // The console does not answer: the page says what it knows.
+      // The console does not answer: see below.
     }
     if (isLate() && ["ok", "partial", "stale"].includes(dot()?.dataset.state)) sayStale();
   }
@@ -74,7 +74,7 @@ if (connection()) {
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) shownAt = Date.now();
   });
-  // htmx closes the socket of a tab that is hidden; here that it opens none in such a tab.
+  // htmx closes the socket of a tab that is hidden. These two keep it from opening one in such a tab.
   document.addEventListener("htmx:before:ws:connection", (event) => {
     if (document.hidden) event.preventDefault();
   });
@@ -86,16 +86,16 @@ if (connection()) {
   });
 
   document.addEventListener("htmx:after:ws:message", () => {
-    note();
-    // The server sends the next tick only to a browser that has drawn the last.
+    noteSampleTime();
+    // The acknowledgement: the server sends the next tick only after it.
     const path = connection()?.getAttribute("hx-ws:connect") ?? "";
     htmx.ext.ws.getRegistry().get(path)?.socket?.send("drawn");
     document.body.dispatchEvent(new CustomEvent("tick"));
   });
-  note();
+  noteSampleTime();
   setInterval(() => {
     if (document.hidden || !isLate()) return;
     if (["ok", "partial"].includes(dot()?.dataset.state)) sayStale();
-    if (Date.now() - askedAt >= interval) ask();
+    if (Date.now() - askedAt >= interval) loadStatus();
   }, 1000);
 }

@@ -95,7 +95,7 @@ TABLE = {
     "saved-query": [(["local", 1], LOOK, LOOK)],
     "saved-query-delete": [(["local", 1], (LOGIN, GONE, *NEVER[2:]), LOOK)],
     "plan": [(["local", PLAN], CHANGE, None)],
-    "plan-apply": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
+    "plan-confirm": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "plan-undo": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "plan-stop": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],
     "plan-resume": [(["local", PLAN], (LOGIN, GONE, *NEVER[2:]), CHANGE)],

@@ -5,15 +5,16 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.actions.action_type import ActionType, ApplyProgress, Params, Target
+from console.actions.action_type import ActionType, ApplyProgress, Params, TargetType
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.ui.settings_table import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
-BROKER_TARGET = Target(
+BROKER_TARGET = TargetType(
     view_verb="broker.view",
     page="broker-config",
     page_link=gettext_lazy("Go to the broker’s settings"),
@@ -30,13 +31,13 @@ class ConfigureBroker(ActionType):
 
     action = "broker.configure"
     verb = "broker.configure"
-    target = BROKER_TARGET
+    target_type = BROKER_TARGET
     form_page = "broker-config"
 
     def title(self, resource: str) -> str:
         return _("Change a setting of broker %(id)s") % {"id": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """By setting: `values` has the value that applies, `own` the one that is set where the
         change will set it. `objection` is the error of the broker's validation."""
         entries = {e.name: e for e in gateway.broker_configs.describe(params["broker"])}
@@ -62,7 +63,7 @@ class ConfigureBroker(ActionType):
             if (value, now["own"][name]) != (then["values"].get(name), then["own"].get(name))
         ]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         if facts["refused"]:
             raise PlanRefused(
                 _("“%(name)s” cannot be changed while the broker runs.")

@@ -1,7 +1,5 @@
 """Change the level of a logger of a broker."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -11,6 +9,7 @@ from console.brokers.actions.configure import BROKER_TARGET
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 _NOISY = ("TRACE", "DEBUG")
 
@@ -20,13 +19,13 @@ class SetLogLevel(ActionType):
 
     action = "broker.set-log-level"
     verb = "broker.configure"
-    target = BROKER_TARGET
+    target_type = BROKER_TARGET
     form_page = "broker-loggers"
 
     def title(self, resource: str) -> str:
         return _("Change a log level of broker %(id)s") % {"id": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The levels that the loggers have now, and the error of the broker's validation."""
         found = gateway.broker_configs.describe_loggers(params["broker"])
         levels = {entry.name: entry.value for entry in found}
@@ -49,7 +48,7 @@ class SetLogLevel(ActionType):
             if value != then["levels"].get(name)
         ]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         before, after = dict(facts["levels"]), dict(params["levels"])
         for name, level in before.items():
             if level is None:

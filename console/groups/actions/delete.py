@@ -1,7 +1,5 @@
 """Delete a group with all its offsets."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -12,6 +10,7 @@ from console.groups.actions.reset_offsets import ResetOffsets
 from console.ui import numbers
 from console.ui.texts import first_lines
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
 
 COMMITTED, HIDDEN = "committed", "hidden"
@@ -22,14 +21,14 @@ class DeleteGroup(ActionType):
 
     action = "group.delete"
     verb = "group.delete"
-    target = shared.GROUP_TARGET
+    target_type = shared.GROUP_TARGET
     form_page = "group-delete"
     deletes = True
 
     def title(self, resource: str) -> str:
         return _("Delete “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """Members, and the committed offsets by topic and partition."""
         committed: dict[str, dict[str, int]] = {}
         for (topic, partition), offset in sorted(gateway.groups.committed(params["name"]).items()):
@@ -46,15 +45,15 @@ class DeleteGroup(ActionType):
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("The group committed other offsets of “%(topic)s”.")
-        both = sorted({*then[COMMITTED], *now[COMMITTED]})
+        topics = sorted({*then[COMMITTED], *now[COMMITTED]})
         changed = [
             text % {"topic": topic}
-            for topic in both
+            for topic in topics
             if then[COMMITTED].get(topic) != now[COMMITTED].get(topic)
         ]
         return [first_lines(changed)] if changed else []
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         group = params["name"]
         if facts["state"] == shared.NO_GROUP:
             raise PlanRefused(shared.no_group_text(group))

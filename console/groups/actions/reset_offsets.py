@@ -8,12 +8,11 @@ offsets were counted from the commits.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import (
     Change,
     Draft,
@@ -32,6 +31,7 @@ from console.ui.texts import first_lines
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
 _PARTITIONS_PER_REQUEST = 500
@@ -45,13 +45,13 @@ def offsets_of(params: Params) -> dict[TopicPartition, int | None]:
 class ResetOffsets(ItemsAction):
     action = "group.reset-offsets"
     verb = "group.alter"
-    target = shared.GROUP_TARGET
+    target_type = shared.GROUP_TARGET
     form_page = "group-reset"
 
     def title(self, resource: str) -> str:
         return _("Reset the offsets of “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """Members, commits, and the logs of the partitions; those that did not answer are None."""
         keys = list(offsets_of(params))
         committed = gateway.groups.committed(params["name"])
@@ -82,7 +82,7 @@ class ResetOffsets(ItemsAction):
         members = shared.members_text(now["members"])
         return [line for line in (members, first_lines(lines)) if line]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         offsets = offsets_of(params)
         self._check(facts, params)
         rows = _with_shares([_change_and_effect(facts, key, new) for key, new in offsets.items()])
@@ -124,9 +124,7 @@ class ResetOffsets(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return [item_key(*key) for key in offsets_of(params)]
 
-    def apply_items(
-        self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         group, wanted = params["name"], set(keys)
         offsets = {key: new for key, new in offsets_of(params).items() if item_key(*key) in wanted}
         if gateway.groups.describe(group).members:
@@ -134,10 +132,10 @@ class ResetOffsets(ItemsAction):
         new = {key: offset for key, offset in offsets.items() if offset is not None}
         for batch in _request_batches(list(new)):
             errors = gateway.groups.alter_offsets(group, {key: new[key] for key in batch})
-            yield from ((item_key(*key), errors.get(key, "")) for key in batch)
+            yield from (EndedItem(item_key(*key), errors.get(key, "")) for key in batch)
         for batch in _request_batches([key for key, offset in offsets.items() if offset is None]):
             errors = gateway.groups.delete_offsets(group, batch)
-            yield from ((item_key(*key), errors.get(key, "")) for key in batch)
+            yield from (EndedItem(item_key(*key), errors.get(key, "")) for key in batch)
 
     def undo(self, plan: Plan) -> Proposal | None:
         earlier = [

@@ -3,12 +3,12 @@
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.actions.action_type import Target
+from console.actions.action_type import TargetType
 from console.actions.draft import Facts
 from monitoring.gateway.gateway import Gateway
 
 NO_GROUP = "DEAD"  # Kafka's state of a group that does not exist
-GROUP_TARGET = Target(
+GROUP_TARGET = TargetType(
     view_verb="group.view",
     page="group",
     page_link=gettext_lazy("Go to the group"),

@@ -22,7 +22,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params, StopPoint
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
 from console.produce import write_outcome
@@ -36,6 +36,7 @@ from monitoring.gateway.errors import GatewayError, NotFound, Unreadable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.producing import CopyOutcome, CopyRequest
 from monitoring.models import Cluster
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
 SOURCE_PARTITIONS, SOURCE_ID, SOURCE_CLUSTER = "source_partitions", "source_id", "source_cluster"
@@ -46,7 +47,7 @@ _RUN_S_MAX = 600.0
 class CopyRecords(ItemsAction):
     action = "record.copy"
     verb = "record.write"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "record-copy"
     can_stop = True
 
@@ -56,7 +57,7 @@ class CopyRecords(ItemsAction):
     def targets(self, resource: str, params: Params) -> list[str]:
         return [params.get("to", resource)]
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         cluster = check_source(params)
         with source_gateway(gateway, params, cluster) as reader:
             source = reader.topics.describe_topic(params["name"])
@@ -80,7 +81,7 @@ class CopyRecords(ItemsAction):
             return [_("The topic that is copied was deleted and created again.")]
         return target_differences(then, now)
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         self._check(facts, params)
         name, to = params["name"], params["to"]
         title = _("Copy records of “%(name)s” to “%(to)s”")
@@ -107,24 +108,26 @@ class CopyRecords(ItemsAction):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | float]:
+    ) -> Iterator[EndedItem | StopPoint]:
         cluster = check_source(params)
         state, _is_new = CopyState.objects.get_or_create(pk=params["copy"])
-        with source_gateway(gateway, params, cluster) as reader:
-            source = reader.kafka_client_settings if is_to_other_cluster(params) else None
+        source_settings: ClientSettings | None = None  # None = the cluster of the target
+        if is_to_other_cluster(params):
+            with for_cluster(cluster) as reader:
+                source_settings = reader.kafka_client_settings
         end_s = time.monotonic() + _RUN_S_MAX
-        yield _share_copied(params, state)
+        yield StopPoint(_share_copied(params, state))
         for key in keys:
-            for outcome in _copy_partition(gateway, source, params, state, key):
+            for outcome in _copy_partition(gateway, source_settings, params, state, key):
                 if outcome.error:
                     error = _error_of(key, outcome, state)
-                    yield key, error
+                    yield EndedItem(key, error)
                     raise GatewayError(error)
                 if time.monotonic() > end_s:
                     raise GatewayError(Reason("copy_time_up", minutes=int(_RUN_S_MAX / 60)))
                 check_source(params)
-                yield _share_copied(params, state)
-            yield key, ""
+                yield StopPoint(_share_copied(params, state))
+            yield EndedItem(key)
 
     def result_text(self, plan: Plan) -> str:
         return write_outcome.result_text(plan.params)
@@ -137,7 +140,7 @@ class CopyRecords(ItemsAction):
             write_outcome.links(plan.cluster, plan.params["to"], plan.params) if plan.params else []
         )
 
-    def again_url(self, plan: Plan) -> str:
+    def form_url(self, plan: Plan) -> str:
         source = plan.params.get("cluster", plan.cluster), plan.params.get("name", plan.resource)
         return reverse(self.form_page, args=source)
 
@@ -172,7 +175,7 @@ def check_source(params: Params) -> Cluster:
 
 
 def is_to_other_cluster(params: Params) -> bool:
-    """Whether the source is of another cluster."""
+    """Whether the records go to another cluster than their own."""
     return bool(params["cluster"] != params.get("to_cluster", params["cluster"]))
 
 
@@ -193,7 +196,11 @@ def _share_copied(params: Params, state: CopyState) -> float:
 
 
 def _copy_partition(
-    gateway: Gateway, source: ClientSettings | None, params: Params, state: CopyState, key: str
+    gateway: Gateway,
+    source_settings: ClientSettings | None,
+    params: Params,
+    state: CopyState,
+    key: str,
 ) -> Iterator[CopyOutcome]:
     """Copy a partition in calls; yields the outcome of each, after it was stored."""
     first, end = params["spans"][key]
@@ -209,7 +216,7 @@ def _copy_partition(
             _RECORDS_PER_CALL,
         )
         try:
-            outcome = gateway.producing.copy(request, source)
+            outcome = gateway.producing.copy(request, source_settings)
         except Unreadable:
             lost = Reason("copy_lost", partition=key, n=_RECORDS_PER_CALL, offset=position)
             yield CopyOutcome(position, error=lost, unknown=_RECORDS_PER_CALL)
@@ -224,8 +231,8 @@ def _copy_partition(
 
 def _error_of(key: str, outcome: CopyOutcome, state: CopyState) -> Reason:
     """Why a partition was not copied to its end, and how far it was copied."""
-    if getattr(outcome.error, "code", "") == "copy_lost":
-        return outcome.error  # type: ignore[return-value]  # it has a code: it is a Reason
+    if isinstance(outcome.error, Reason) and outcome.error.code == "copy_lost":
+        return outcome.error
     return Reason(
         "copy_stopped",
         partition=key,

@@ -13,19 +13,19 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import Params
+from console.actions.action_type import EndedItem, Params, StopPoint
 from console.actions.draft import Draft, Facts, Figure
-from console.produce import write_outcome
 from console.produce.actions.write_records import WriteRecords
 from console.produce.mock_avro import document_of
 from console.produce.mock_example import schema_of
 from console.produce.mock_values import InvalidSchema, MockValues
-from console.produce.writer import Writer
+from console.produce.writer import Writer, decrypted_records, waiting_records
 from console.ui import numbers
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.producing import NewRecord
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 from monitoring.schema_registry.client import Schema
 from monitoring.schema_registry.compiled_schema import SchemaUnusable
@@ -40,9 +40,15 @@ PREVIEW_RECORDS = 5
 
 @dataclass(frozen=True, slots=True)
 class MockSpec:
-    """What mock records are made of. `key_member`: the member of the value that is the key, dots
-    between names; "" = no key. `schema`: in place of `document`, the schema of the registry that
-    the values follow and that encodes them."""
+    """What mock records are made of: a document, or a schema of the registry.
+
+    Attributes:
+        document: a JSON Schema (if `is_schema`), or an example of the values.
+        schema: in place of `document`, the schema of the registry that the values follow and that
+            encodes them.
+        now_ms: times in the values are of the 30 days before it.
+        key_member: the member of the value that is the key, dots between names; "" = no key.
+    """
 
     document: Any
     is_schema: bool
@@ -131,7 +137,7 @@ class WriteMockRecords(WriteRecords):
     def title(self, resource: str) -> str:
         return _("Write mock records to “%(name)s”") % {"name": resource}
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         draft = super().draft(facts, params, snapshot)
         size, largest = params["size_bytes"], params["largest_bytes"]
         figures = [
@@ -143,9 +149,9 @@ class WriteMockRecords(WriteRecords):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | float]:
-        waiting = write_outcome.waiting_records(params)
-        [stored] = write_outcome.decrypted_records(waiting)
+    ) -> Iterator[EndedItem | StopPoint]:
+        waiting = waiting_records(params)
+        [stored] = decrypted_records(waiting)
         spec = MockSpec.loads(stored.value or b"")
         try:
             yield from Writer(gateway, params, waiting, spec.record_maker()).write(set(keys))

@@ -10,15 +10,16 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params, StopPoint
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
 from console.produce import draft_texts, stored_records, write_outcome
 from console.produce.models import KEPT
-from console.produce.writer import Writer
+from console.produce.writer import Writer, decrypted_records, waiting_records
 from console.topics.actions import fact_diff, shared
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 _AUDITED = ("count", "size_bytes", "sha256", "compression")
 CLEANUP_POLICY, BYTES_MAX = "policy", "bytes_max"
@@ -28,7 +29,7 @@ _CONFIGS = {"cleanup.policy": CLEANUP_POLICY, "max.message.bytes": BYTES_MAX}
 class WriteRecords(ItemsAction):
     action = "record.write"
     verb = "record.write"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     typed_kept = KEPT
     form_page = "record-write"
     lists_items = False
@@ -37,10 +38,7 @@ class WriteRecords(ItemsAction):
     def title(self, resource: str) -> str:
         return _("Write records to “%(name)s”") % {"name": resource}
 
-    def confirm_label(self) -> str:
-        return _("Write")
-
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         return {**read_target(gateway, params["name"]), ITEMS: dict.fromkeys(self.items(params))}
 
     def compared(self, facts: Facts) -> Facts:
@@ -50,7 +48,7 @@ class WriteRecords(ItemsAction):
     def differences(self, then: Facts, now: Facts) -> list[str]:
         return target_differences(then, now)
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name = params["name"]
         check_records(facts, params)
         return Draft(
@@ -73,9 +71,9 @@ class WriteRecords(ItemsAction):
 
     def apply_items(
         self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str] | float]:
-        waiting = write_outcome.waiting_records(params)
-        records = write_outcome.decrypted_records(waiting)
+    ) -> Iterator[EndedItem | StopPoint]:
+        waiting = waiting_records(params)
+        records = decrypted_records(waiting)
         count = len(records)
         # With several copies of the records, the numbers go on through the copies.
         writer = Writer(gateway, params, waiting, lambda number: records[number % count])

@@ -1,11 +1,9 @@
 """Change the quotas of a user, a client id or an address."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.actions.action_type import ActionType, ApplyProgress, Params, Target
+from console.actions.action_type import ActionType, ApplyProgress, Params, TargetType
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.quotas.entities import number_text, title_of
@@ -13,8 +11,9 @@ from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.wire.quotas import Entity
+from monitoring.read_model.snapshot import Snapshot
 
-QUOTA_TARGET = Target(
+QUOTA_TARGET = TargetType(
     view_verb="quota.edit",
     page="quotas",
     page_link=gettext_lazy("Go to the quotas"),
@@ -30,14 +29,14 @@ class ChangeQuotas(ActionType):
 
     action = "quota.change"
     verb = "quota.edit"
-    target = QUOTA_TARGET
+    target_type = QUOTA_TARGET
     form_page = "quotas"
     has_target_page = False  # its form has the entity in the query
 
     def title(self, resource: str) -> str:
         return _("Change quotas")
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The quotas that the entity has now, and the error of the brokers' validation."""
         entity = _entity(params)
         now = next((q.values for q in gateway.quotas.describe() if q.entity == entity), {})
@@ -55,7 +54,7 @@ class ChangeQuotas(ActionType):
             if value != then["values"].get(key)
         ]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         before, after = dict(facts["values"]), dict(params["values"])
         if before == after:
             raise PlanRefused(_("The quotas have these values already."))

@@ -9,19 +9,20 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused
 from console.reassignments import moves, review
 from console.reassignments.actions.target import PARTITIONS_TARGET
-from console.topics.actions.bulk import resource_of
+from console.topics.actions.shared import names_as_resource
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.wire.reassignments import Reassignment
+from monitoring.read_model.snapshot import Snapshot
 
 
 class CancelReassignments(ItemsAction):
     action = "topics.cancel-reassignment"
     verb = "topic.reassign"
-    target = PARTITIONS_TARGET
+    target_type = PARTITIONS_TARGET
     form_page = "reassignments"
     has_target_page = False
 
@@ -34,7 +35,7 @@ class CancelReassignments(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params.get("partitions") or ())
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         gateway.reassignments.check()
         running = {
             moves.partition_key(each.topic, each.partition): [[*each.adding], [*each.removing]]
@@ -46,7 +47,7 @@ class CancelReassignments(ItemsAction):
         text = _("The reassignment of “%(name)s” changed or ended.")
         return [text % {"name": key} for key in self.changed_items(then, now)]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         for key, fact in facts[ITEMS].items():
             if fact is None:
                 raise PlanRefused(_("“%(name)s” is not being reassigned.") % {"name": key})
@@ -57,21 +58,20 @@ class CancelReassignments(ItemsAction):
                 "brokers": review.ids(stored["adding"])
             }
             changes.append(Change(key, review.ids(stored["replicas"]), review.ids(after), note))
+        names = names_as_resource(params["names"])
         return Draft(
-            title=_("Cancel reassignments of %(names)s") % {"names": resource_of(params["names"])},
+            title=_("Cancel reassignments of %(names)s") % {"names": names},
             changes=changes,
             affected=[_("The partitions stay on the brokers that they were on.")],
             before=dict(facts[ITEMS]),
         )
 
-    def apply_items(
-        self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         stored = params["partitions"]
         targets = {(stored[key]["topic"], stored[key]["partition"]): None for key in keys}
         errors = gateway.reassignments.alter(targets)
         error_by_key = {moves.partition_key(*key): error for key, error in errors.items()}
-        yield from ((key, error_by_key.get(key, "")) for key in keys)
+        yield from (EndedItem(key, error_by_key.get(key, "")) for key in keys)
 
 
 def params_of(running: Sequence[Reassignment]) -> dict[str, Any]:

@@ -8,23 +8,24 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.reassignments import cluster_state, moves
 from console.reassignments.actions.target import PARTITIONS_TARGET
 from console.reassignments.cluster_state import Partition
 from console.topics.actions import shared
-from console.topics.actions.bulk import resource_of
+from console.topics.actions.shared import names_as_resource
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
 
 class ElectLeaders(ItemsAction):
     action = "topics.elect-leaders"
     verb = "topic.reassign"
-    target = PARTITIONS_TARGET
+    target_type = PARTITIONS_TARGET
     form_page = "reassignments"
     has_target_page = False
 
@@ -37,7 +38,7 @@ class ElectLeaders(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params.get("partitions") or ())
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         metadata = gateway.wire.metadata()
         found = cluster_state.partitions(metadata, params["names"])
         return {
@@ -51,7 +52,7 @@ class ElectLeaders(ItemsAction):
         text = _("The leader or the replicas of “%(name)s” changed since the review.")
         return [text % {"name": key} for key in self.changed_items(then, now)]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         stored = params["partitions"]
         text = _("The preferred replica of “%(name)s”, broker %(id)d, is not in sync.")
         for key, fact in facts[ITEMS].items():
@@ -59,7 +60,7 @@ class ElectLeaders(ItemsAction):
                 raise PlanRefused(text % {"name": key, "id": stored[key]["preferred"]})
         return Draft(
             title=_("Elect the preferred leaders of %(names)s")
-            % {"names": resource_of(params["names"])},
+            % {"names": names_as_resource(params["names"])},
             changes=[
                 Change(key, _leader(each["leader"]), _leader(each["preferred"]))
                 for key, each in stored.items()
@@ -70,25 +71,24 @@ class ElectLeaders(ItemsAction):
             after={key: each["preferred"] for key, each in stored.items()},
         )
 
-    def apply_items(
-        self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         stored = params["partitions"]
         partitions = {key: (stored[key]["topic"], stored[key]["partition"]) for key in keys}
         errors = gateway.reassignments.elect_leaders(list(partitions.values()))
 
-        def check_leaders() -> bool:
+        is_led: dict[str, bool] = {}  # by its preferred replica, by key
+
+        def all_led_or_failed() -> bool:
             found = cluster_state.partitions(gateway.wire.metadata(), params["names"])
             for key in keys:
                 now = found.get(partitions[key])
                 is_led[key] = now is not None and now.leader == stored[key]["preferred"]
             return all(is_led[key] or partitions[key] in errors for key in keys)
 
-        is_led: dict[str, bool] = {}
-        shared.wait_until(check_leaders)
+        shared.wait_until(all_led_or_failed)
         for key in keys:
             not_elected = "" if is_led[key] else Reason("leader_not_elected")
-            yield key, errors.get(partitions[key], not_elected)
+            yield EndedItem(key, errors.get(partitions[key], not_elected))
 
 
 def not_led_by_preferred(

@@ -15,22 +15,24 @@ from console.actions.draft import Draft, Facts, Figure, Proposal
 from console.actions.models import Plan
 from console.reassignments import cluster_state, moves, review
 from console.reassignments.actions.target import PARTITIONS_TARGET
-from console.reassignments.moves import Move, Stage
-from console.topics.actions.bulk import resource_of
+from console.reassignments.moves import Move, MoveState
+from console.topics.actions.shared import names_as_resource
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
 WATCH_S, POLL_S = 30.0, 1.0  # how long one call of `apply` watches the progress, and how often
-# Brokers learn of the end of a reassignment some time after the controller.
+# A move that is not in progress may be done all the same: brokers learn of the end of a
+# reassignment some time after the controller.
 END_DELAY_S = 15.0
 
 
 class ReassignPartitions(ItemsAction):
     action = "topics.reassign"
     verb = "topic.reassign"
-    target = PARTITIONS_TARGET
+    target_type = PARTITIONS_TARGET
     form_page = "reassign"
     has_target_page = False  # its form has the topics in the query
     continues_without_worker = True
@@ -44,7 +46,7 @@ class ReassignPartitions(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params.get("moves") or ())
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The replicas that are compared, and what the review shows about them."""
         gateway.reassignments.check()
         state = cluster_state.read(gateway, params["names"])
@@ -70,14 +72,15 @@ class ReassignPartitions(ItemsAction):
         text = _("The replicas of “%(name)s” changed since the review.")
         return [text % {"name": key} for key in self.changed_items(then, now)]
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         planned = [Move.from_json(stored) for stored in params["moves"].values()]
         review.check(planned, facts)
         arriving = facts["arriving"]
         total = [size for size in arriving.values() if size is not None]
         bytes_to_copy = sum(total) if len(total) == len(arriving) else None
+        names = names_as_resource(params["names"])
         return Draft(
-            title=_("Reassign partitions of %(names)s") % {"names": resource_of(params["names"])},
+            title=_("Reassign partitions of %(names)s") % {"names": names},
             changes=[review.change(move, facts["sizes"].get(move.key)) for move in planned],
             figures=[
                 Figure(_("Partitions"), numbers.count(len(planned))),
@@ -97,7 +100,7 @@ class ReassignPartitions(ItemsAction):
         if not reversed_moves:
             return None
         params = params_of(reversed_moves, plan.params["throttle"])
-        return Proposal(self.action, resource_of(params["names"]), params)
+        return Proposal(self.action, names_as_resource(params["names"]), params)
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         planned = [Move.from_json(stored) for stored in params["moves"].values()]
@@ -106,8 +109,8 @@ class ReassignPartitions(ItemsAction):
             remaining = _start(gateway, remaining, params["throttle"], progress)
         progress.start_step(ITEMS)
         deadline = time.monotonic() + WATCH_S
-        ended_s: dict[str, float] = {}  # key → when its reassignment was first not listed
-        while remaining := _still_moving(gateway, remaining, ended_s, progress):
+        not_moving_since_s: dict[str, float] = {}  # by the keys of moves
+        while remaining := _still_moving(gateway, remaining, not_moving_since_s, progress):
             if time.monotonic() > deadline:
                 raise Unfinished
             time.sleep(POLL_S)
@@ -161,7 +164,10 @@ def _start(
 
 
 def _still_moving(
-    gateway: Gateway, remaining: list[Move], ended_s: dict[str, float], progress: ApplyProgress
+    gateway: Gateway,
+    remaining: list[Move],
+    not_moving_since_s: dict[str, float],
+    progress: ApplyProgress,
 ) -> list[Move]:
     """Report the moves that have ended; returns the others."""
     if not remaining:
@@ -171,12 +177,15 @@ def _still_moving(
     for move in remaining:
         key = (move.topic, move.partition)
         found = state.partitions.get(key)
-        stage = moves.stage(move, found.replicas if found else (), state.running.get(key))
-        if stage is Stage.DONE:
+        move_state = moves.state_of(move, found.replicas if found else (), state.running.get(key))
+        if move_state is MoveState.DONE:
             progress.end_item(move.key)
             continue
         now_s = time.monotonic()
-        if stage is Stage.WAITING and now_s - ended_s.setdefault(move.key, now_s) >= END_DELAY_S:
+        stopped_s = 0.0
+        if move_state is MoveState.NOT_MOVING:
+            stopped_s = now_s - not_moving_since_s.setdefault(move.key, now_s)
+        if move_state is MoveState.NOT_MOVING and stopped_s >= END_DELAY_S:
             progress.end_item(move.key, Reason("reassignment_stopped"))
         else:
             moving.append(move)

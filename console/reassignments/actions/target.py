@@ -1,4 +1,4 @@
-"""The target of changes of replicas and leaders: partitions of topics."""
+"""The type of target of changes of replicas and leaders: partitions of topics."""
 
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Delete a version of a subject. Its records can still be decoded: the registry keeps its id."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -11,6 +9,7 @@ from console.schemas.actions import shared
 from console.schemas.registry_errors import registry_errors
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 from monitoring.schema_registry import subjects
 
@@ -23,13 +22,13 @@ class DeleteVersion(ActionType):
 
     action = DELETE_VERSION
     verb = "schema.delete"
-    target = shared.SUBJECT_TARGET
+    target_type = shared.SUBJECT_TARGET
     form_page = "schema-delete"
 
     def title(self, resource: str) -> str:
         return _("Delete a version of “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The version with its schema, and all versions."""
         with registry_errors():
             number = _version_number(gateway, params)
@@ -40,7 +39,7 @@ class DeleteVersion(ActionType):
             "version": number, "id": version.id, "schema": schema, "versions": [*subject.versions],
         }  # fmt: skip
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         versions, number = facts["versions"], facts["version"]
         warnings = [_("Records with this schema can still be read.")]
         if len(versions) == 1:
@@ -81,7 +80,7 @@ class DeleteVersion(ActionType):
 
     def next_link(self, cluster: str, resource: str, is_done: bool) -> tuple[str, str]:
         """The list: the subject may be gone with its last version."""
-        return self.list_url(cluster), str(self.target.list_link)
+        return self.list_url(cluster), str(self.target_type.list_link)
 
 
 def _version_number(gateway: Gateway, params: Params) -> int:

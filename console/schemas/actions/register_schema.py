@@ -1,7 +1,5 @@
 """Register a schema as the next version of a subject."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -13,6 +11,7 @@ from console.schemas.registry_errors import registry_errors
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.schema_registry import subjects
 from monitoring.schema_registry.subjects import SchemaText
 
@@ -23,13 +22,13 @@ class RegisterSchema(ActionType):
 
     action = "schema.register"
     verb = "schema.edit"
-    target = shared.SUBJECT_TARGET
+    target_type = shared.SUBJECT_TARGET
     form_page = "schema-register"
 
     def title(self, resource: str) -> str:
         return _("Register a schema for “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The latest version, the version with this schema, and the registry's objections."""
         subject, schema = params["subject"], shared.schema_of(params)
         existing, objections = None, []
@@ -49,7 +48,7 @@ class RegisterSchema(ActionType):
             "objections": objections,
         }
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         if facts["existing"] is not None:
             text = _("The subject has this schema already, as version %(version)s.")
             raise PlanRefused(text % {"version": facts["existing"]})

@@ -1,7 +1,5 @@
 """Set the compatibility of a subject (which changes of its schema it allows), or remove it."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -10,6 +8,7 @@ from console.actions.models import Plan
 from console.schemas.actions import shared
 from console.schemas.registry_errors import registry_errors
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.schema_registry import subjects
 
 
@@ -18,18 +17,18 @@ class SetCompatibility(ActionType):
 
     action = "schema.set-compatibility"
     verb = "schema.edit"
-    target = shared.SUBJECT_TARGET
+    target_type = shared.SUBJECT_TARGET
     form_page = "schema-compatibility"
 
     def title(self, resource: str) -> str:
         return _("Change the compatibility of “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         with registry_errors():
             subject = subjects.read_subject(gateway.registry, params["subject"])
         return {"level": subject.compatibility, "default": subject.default}
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         before, after = facts["level"], params["level"]
         if before == after:
             raise PlanRefused(_("The subject has this compatibility already."))

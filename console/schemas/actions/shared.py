@@ -4,14 +4,14 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy
 
-from console.actions.action_type import Params, Target
+from console.actions.action_type import Params, TargetType
 from console.actions.draft import Change
 from console.schemas.schema_diff import ADDED, REMOVED, comparison
 from monitoring.schema_registry.client import Reference
 from monitoring.schema_registry.subjects import SchemaText
 
 _CHANGES_MAX = 200
-SUBJECT_TARGET = Target(
+SUBJECT_TARGET = TargetType(
     view_verb="schema.view",
     page="subject",
     page_link=gettext_lazy("Go to the subject"),

@@ -1,7 +1,5 @@
 """Add partitions to a topic."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -9,6 +7,7 @@ from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
 from console.topics.actions import fact_diff, shared
 from console.topics.restrictions import refuse_unchangeable
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 
 class AddPartitions(ActionType):
@@ -16,19 +15,19 @@ class AddPartitions(ActionType):
 
     action = "topic.add-partitions"
     verb = "topic.alter"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topic-add-partitions"
 
     def title(self, resource: str) -> str:
         return _("Add partitions to “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         return shared.read_existing(gateway, params)
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_existing_topic(then, now)
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name, total = params["name"], params["total"]
         refuse_unchangeable(name)
         if total <= facts["partitions"]:

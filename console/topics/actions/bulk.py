@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
 from console.topics.actions import shared
@@ -18,25 +18,19 @@ from console.topics.actions.configure import retention_warnings
 from console.topics.actions.purge import TopicLogs, read_logs, why_not_purgeable
 from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
-from console.ui.settings_table import meaning
+from console.ui.settings_table import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 TOPICS_MAX = 200
-_NAMES_LENGTH = 200
-
-
-def resource_of(names: list[str]) -> str:
-    """The names as one short text, for the audit log."""
-    text = ", ".join(names)
-    return text if len(text) <= _NAMES_LENGTH else f"{text[:_NAMES_LENGTH]}… ({len(names)})"
 
 
 class BulkAction(ItemsAction):
     """The base class of changes to several topics."""
 
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topics"
     has_target_page = False  # its form is the list
     typed_word: ClassVar[str] = ""  # to be typed before the number of topics; empty = nothing
@@ -47,23 +41,21 @@ class BulkAction(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params.get("names") or ())
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         return {ITEMS: {name: self._read(gateway, name, params) for name in params["names"]}}
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
         text = _("“%(name)s” changed since the review.")
         return [text % {"name": name} for name in self.changed_items(then, now)]
 
-    def apply_items(
-        self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         for name in keys:
             try:
                 self.apply_topic(gateway, name, params)
             except GatewayError as error:
-                yield name, error.message
+                yield EndedItem(name, error.message)
             else:
-                yield name, ""
+                yield EndedItem(name)
 
     def check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if one of the topics cannot be changed."""
@@ -105,7 +97,7 @@ class DeleteTopics(BulkAction):
         found = gateway.topics.describe_topic(name)
         return {"topic_id": found.topic_id, "partitions": len(found.partitions)}
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         self.check(facts, params)
         names = params["names"]
         rows = {name: snapshot.topic(name) if snapshot else None for name in names}
@@ -142,7 +134,7 @@ class PurgeTopics(BulkAction):
         logs = read_logs(gateway, name)
         return {"topic_id": logs.topic_id, "policy": logs.policy}
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         self.check(facts, params)
         names = params["names"]
         for name in names:
@@ -202,7 +194,7 @@ class ConfigureTopics(BulkAction):
             facts["objection"] = sentence(error.message)
         return facts
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         self.check(facts, params)
         for name, found in facts[ITEMS].items():
             for setting in found["locked"]:
@@ -235,7 +227,7 @@ class ConfigureTopics(BulkAction):
     def undo(self, plan: Plan) -> Proposal | None:
         earlier = {
             name: {
-                setting: value if source == "DYNAMIC_TOPIC_CONFIG" else None
+                setting: value if source == TOPIC_SOURCE else None
                 for setting, (value, source) in found["values"].items()
             }
             for name, found in plan.facts.get(ITEMS, {}).items()
@@ -243,7 +235,7 @@ class ConfigureTopics(BulkAction):
         }
         names = list(earlier)
         params = {"names": names, "configs": earlier}
-        return Proposal(self.action, resource_of(names), params) if earlier else None
+        return Proposal(self.action, shared.names_as_resource(names), params) if earlier else None
 
 
 def purge_params(names: list[str], logs: Mapping[str, TopicLogs]) -> dict[str, Any]:
@@ -258,7 +250,7 @@ def purge_params(names: list[str], logs: Mapping[str, TopicLogs]) -> dict[str, A
     }
 
 
-def groups_reading_each(names: list[str], snapshot: Any) -> list[str]:
+def groups_reading_each(names: list[str], snapshot: Snapshot | None) -> list[str]:
     """A line with its groups for each topic that is read."""
     if snapshot is None:
         return [_("The groups that read them are unknown: there is no sample of this cluster yet.")]

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -11,10 +10,11 @@ from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, S
 from console.actions.models import Plan
 from console.topics.actions import fact_diff, shared
 from console.topics.restrictions import refuse_unchangeable
-from console.ui.settings_table import meaning
+from console.ui.settings_table import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 _RETENTION = ("retention.ms", "retention.bytes")
 
@@ -24,13 +24,13 @@ class ConfigureTopic(ActionType):
 
     action = "topic.configure"
     verb = "topic.configure"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topic-configure"
 
     def title(self, resource: str) -> str:
         return _("Change settings of “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The current values and sources, and the error of the brokers' validation."""
         topic, configs = params["name"], params["configs"]
         found = {entry.name: entry for entry in gateway.topics.describe_configs(topic)}
@@ -61,7 +61,7 @@ class ConfigureTopic(ActionType):
                 lines.append(_("“%(name)s” is %(value)s now.") % {"name": name, "value": value})
         return lines
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         topic, configs = params["name"], params["configs"]
         refuse_unchangeable(topic)
         if facts.get("locked"):
@@ -104,7 +104,7 @@ class ConfigureTopic(ActionType):
         if not values:
             return None
         earlier = {
-            name: entry[0] if entry and entry[1] == "DYNAMIC_TOPIC_CONFIG" else None
+            name: entry[0] if entry and entry[1] == TOPIC_SOURCE else None
             for name, entry in values.items()
         }
         return Proposal(self.action, plan.resource, {"name": plan.resource, "configs": earlier})

@@ -1,7 +1,5 @@
 """Create a topic."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -13,6 +11,7 @@ from console.ui.settings_table import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
 
 
@@ -21,14 +20,14 @@ class CreateTopic(ActionType):
 
     action = "topic.create"
     verb = "topic.create"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topic-create"
     creates = True
 
     def title(self, resource: str = "") -> str:
         return _("Create a topic")
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """Whether the topic exists, topics with colliding names, and errors of the brokers (which
         only validate the request)."""
         metadata = gateway.wire.metadata()
@@ -45,7 +44,8 @@ class CreateTopic(ActionType):
         }
 
     def within_scope(self, facts: Facts, scope: Scope) -> Facts:
-        """Removes names of topics outside the scope, also from the brokers' error text."""
+        """With "" for each colliding name outside the scope; then also without the brokers' error
+        text, which may contain it."""
         colliding = [other if scope.shows_topic(other) else "" for other in facts["colliding"]]
         return {
             **facts,
@@ -56,7 +56,7 @@ class CreateTopic(ActionType):
     def differences(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_new_topic(then, now)
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name, partitions, replication = params["name"], params["partitions"], params["replication"]
         if why_not_changeable(name):
             raise PlanRefused(

@@ -1,7 +1,5 @@
 """Delete a topic."""
 
-from typing import Any
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -11,6 +9,7 @@ from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
 
@@ -19,20 +18,20 @@ class DeleteTopic(ActionType):
 
     action = "topic.delete"
     verb = "topic.delete"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topic-delete"
     deletes = True
 
     def title(self, resource: str) -> str:
         return _("Delete “%(name)s”") % {"name": resource}
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         return shared.read_existing(gateway, params)
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_existing_topic(then, now)
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name = params["name"]
         refuse_unchangeable(name)
         row = snapshot.topic(name) if snapshot else None

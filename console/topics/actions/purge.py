@@ -6,11 +6,10 @@ are those of the review: records that producers write after it are kept.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.translation import gettext as _
 
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import (
     Change,
     Draft,
@@ -23,6 +22,7 @@ from console.topics.actions import fact_diff, shared
 from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 
 LOGS, POLICY = "logs", "policy"
 
@@ -30,7 +30,7 @@ LOGS, POLICY = "logs", "policy"
 class PurgeTopic(ItemsAction):
     action = "topic.purge"
     verb = "topic.purge"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topic-purge"
 
     def title(self, resource: str) -> str:
@@ -39,7 +39,7 @@ class PurgeTopic(ItemsAction):
     def confirm_label(self) -> str:
         return _("Delete records")
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The logs of the partitions, and the cleanup policy: Kafka purges no compacted topic."""
         name = params["name"]
         logs = gateway.log_offsets.ranges([(name, number) for number in _partitions(params)])
@@ -60,7 +60,7 @@ class PurgeTopic(ItemsAction):
             return [text % {"policy": now[POLICY]}]
         return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name = params["name"]
         self._check(facts, params)
         sizes = {}
@@ -99,12 +99,10 @@ class PurgeTopic(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params["offsets"])
 
-    def apply_items(
-        self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         offsets = {int(key): params["offsets"][key] for key in keys}
         errors = gateway.topics.delete_records(params["name"], offsets)
-        yield from ((key, errors.get(int(key), "")) for key in keys)
+        yield from (EndedItem(key, errors.get(int(key), "")) for key in keys)
 
     def _check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if the records cannot be deleted."""
@@ -123,10 +121,11 @@ class PurgeTopic(ItemsAction):
 
 @dataclass(frozen=True, slots=True)
 class TopicLogs:
-    """What a purge needs of a topic. `logs` has no partitions whose leaders did not answer."""
+    """What a purge needs of a topic."""
 
     topic_id: str
     policy: str | None
+    # Partition → its offsets; without partitions whose leaders did not answer.
     logs: dict[int, range]
 
 

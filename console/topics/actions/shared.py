@@ -1,4 +1,4 @@
-"""What all changes to topics use: their target, facts, affected groups, waiting for the cluster."""
+"""What changes to topics share: type of target, facts, affected groups, waiting for the cluster."""
 
 import time
 from collections import Counter
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from console.actions.action_type import ApplyProgress, Params, Target
+from console.actions.action_type import ApplyProgress, Params, TargetType
 from console.actions.draft import Facts, Step
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
@@ -16,8 +16,9 @@ from monitoring.reasons import Reason
 from monitoring.scope import ANY
 
 WAIT_SECONDS = 20.0
+_RESOURCE_LENGTH_MAX = 200
 _LEADERS = "leaders"
-TOPIC_TARGET = Target(
+TOPIC_TARGET = TargetType(
     view_verb="topic.view",
     page="topic",
     page_link=gettext_lazy("Go to the topic"),
@@ -35,6 +36,13 @@ def read_existing(gateway: Gateway, params: Params) -> Facts:
         "partitions": len(topic.partitions),
         "replicas": [sorted(partition.replicas) for partition in topic.partitions],
     }
+
+
+def names_as_resource(names: list[str]) -> str:
+    """The names of several topics as the resource of a plan: one short text."""
+    text = ", ".join(names)
+    is_short = len(text) <= _RESOURCE_LENGTH_MAX
+    return text if is_short else f"{text[:_RESOURCE_LENGTH_MAX]}… ({len(names)})"
 
 
 def groups_reading(topic: str, snapshot: Snapshot | None) -> list[str]:

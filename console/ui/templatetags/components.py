@@ -26,10 +26,15 @@ register = template.Library()
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """The options and slots of a component. `first` can be given without its name."""
+    """The options and slots of a component.
+
+    Attributes:
+        positional: the option that may be given first, without its name.
+        complete: makes further values of the component's template from its options and slots.
+    """
 
     name: str
-    first: str = ""
+    positional: str = ""
     options: tuple[str, ...] = ()
     slots: tuple[str, ...] = ()
     complete: Callable[[dict[str, Any]], dict[str, Any]] | None = None
@@ -101,9 +106,9 @@ def _options(component: Component, parser: Parser, token: Token) -> dict[str, Fi
     for number, bit in enumerate(token.split_contents()[1:]):
         name, is_named, value = bit.partition("=")
         if not is_named or not name.isidentifier():
-            if number or not component.first:
+            if number or not component.positional:
                 raise TemplateSyntaxError(f"{component.name}: name the option {bit!r}")
-            name, value = component.first, bit
+            name, value = component.positional, bit
         if name not in component.options:
             raise TemplateSyntaxError(
                 f"{component.name} has no option {name!r}: {', '.join(component.options)}"

@@ -26,7 +26,7 @@ from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.row_types import LastRecord
 
 register = template.Library()
-_CLOCK_SKEW_MS = 60_000
+_CLOCK_SKEW_MS = 60_000  # a timestamp so far ahead may come from a producer's clock
 _TH = re.compile(r"<th\b[^>]*>")
 _UNIT = re.compile(r"(-?[\d.,\u00a0\u202f]*\d)(\D+)")  # a figure and its unit
 
@@ -97,7 +97,7 @@ def joined(values: Any) -> str:
 
 @register.filter
 def clock(at_ms: int | None) -> str:
-    """A start time: hh:mm:ss, with the date if it is not today."""
+    """A time: hh:mm:ss, with the date if it is more than a day ago."""
     return times.clock(at_ms, now_ms())
 
 
@@ -146,7 +146,7 @@ def record_age(last: LastRecord) -> SafeString:
 @register.simple_tag
 def badge(label: Any, tone: str = "", hint: str = "") -> SafeString:
     """A state badge: icon, label and colour. Without a tone, it is derived from the label."""
-    return _badge(str(label), tone or str(label), str(hint), bool(tone))
+    return _badge(str(label), tone or str(label), str(hint), has_tone=bool(tone))
 
 
 @register.simple_tag
@@ -166,9 +166,9 @@ def state_icon(name: str, state: str) -> SafeString:
 
 
 @lru_cache(maxsize=512)
-def _badge(label: str, state: str, hint: str, is_given: bool) -> SafeString:
+def _badge(label: str, state: str, hint: str, *, has_tone: bool) -> SafeString:
     """Cached, since tables have hundreds of equal badges."""
-    tone = TONES.get(state) or (state if is_given else "secondary")
+    tone = TONES.get(state) or (state if has_tone else "secondary")
     icon_name = icon_of(label if label in TONES else state, tone)
     return format_html(
         '<span class="badge bg-{}-lt"{}>{}{}</span>',
@@ -248,9 +248,9 @@ def stat(title: str, value: Any, **options: Any) -> dict[str, Any]:
 
 
 @register.inclusion_tag("ui/fact.html")
-def fact(value: Any, word: str, tone: str = "", href: str = "") -> dict[str, Any]:
+def fact(value: Any, label: str, tone: str = "", href: str = "") -> dict[str, Any]:
     """A figure and its label, in a line of facts; coloured only if it is bad."""
-    return {"value": value, "word": word, "tone": tone, "href": href}
+    return {"value": value, "label": label, "tone": tone, "href": href}
 
 
 @register.simple_tag

@@ -13,7 +13,7 @@ from console.actions.models import Plan
     ],
 )
 def test_each_action_type_has_a_url_to_plan_again(action: str, again: str) -> None:
-    assert registry.find(action).again_url(Plan(cluster="local", resource="orders")) == again
+    assert registry.find(action).form_url(Plan(cluster="local", resource="orders")) == again
 
 
 @pytest.mark.parametrize(

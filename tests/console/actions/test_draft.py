@@ -2,19 +2,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.actions.draft import PlanRefused, fingerprint, refuse_unread_partitions
+from console.actions.draft import PlanRefused, refuse_unread_partitions, same_facts
 
 FACTS = st.dictionaries(st.text(max_size=5), st.integers() | st.lists(st.integers(), max_size=3))
 
 
 @given(FACTS)
-def test_equal_facts_have_the_same_fingerprint_in_any_order(facts):
-    assert fingerprint(facts) == fingerprint(dict(reversed(facts.items())))
+def test_facts_are_the_same_in_any_order(facts):
+    assert same_facts(facts, dict(reversed(facts.items())))
 
 
 @given(FACTS, FACTS)
-def test_facts_differ_exactly_where_their_fingerprints_do(one, other):
-    assert (fingerprint(one) == fingerprint(other)) == (one == other)
+def test_facts_are_the_same_exactly_if_they_are_equal(one, other):
+    assert same_facts(one, other) == (one == other)
 
 
 def test_partitions_whose_leaders_did_not_answer_are_named():

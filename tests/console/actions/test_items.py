@@ -10,13 +10,14 @@ from django.utils import timezone
 
 from console.accounts.principal import Principal
 from console.actions import models, plan_worker, registry, services
-from console.actions.action_type import ITEMS, ItemsAction, Params
+from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.topics.actions import shared
 from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
+from monitoring.read_model.snapshot import Snapshot
 from tests.console.actions.test_services import _queued  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.usefixtures("_queued")
@@ -28,14 +29,14 @@ class DeleteTopics(ItemsAction):
 
     action = "test.delete-topics"
     verb = "topic.create"
-    target = shared.TOPIC_TARGET
+    target_type = shared.TOPIC_TARGET
     form_page = "topics"
     has_target_page = False
 
     def title(self, resource: str) -> str:
         return "Delete topics"
 
-    def read(self, gateway: Gateway, params: Params) -> Facts:
+    def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         found = {}
         for name in params["names"]:
             try:
@@ -44,7 +45,7 @@ class DeleteTopics(ItemsAction):
                 found[name] = ""
         return {ITEMS: found}
 
-    def draft(self, facts: Facts, params: Params, snapshot: Any) -> Draft:
+    def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         return Draft("Delete topics", [Change(name, "", "deleted") for name in facts[ITEMS]])
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
@@ -53,16 +54,14 @@ class DeleteTopics(ItemsAction):
     def items(self, params: Params) -> list[str]:
         return list(params["names"])
 
-    def apply_items(
-        self, gateway: Gateway, params: Params, keys: list[str]
-    ) -> Iterator[tuple[str, str]]:
+    def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         for key in keys:
             try:
                 gateway.topics.delete_topic(key)
             except (NotFound, Refused) as error:
-                yield key, error.message
+                yield EndedItem(key, error.message)
             else:
-                yield key, ""
+                yield EndedItem(key)
 
     def undo(self, plan: Plan) -> Proposal | None:
         return Proposal(self.action, "", {"names": sorted(plan.applied_items)})
@@ -159,7 +158,7 @@ def test_a_lost_worker_leaves_a_plan_that_can_be_resumed(plan, operator):
 
 
 def test_the_undo_of_a_plan_that_failed_takes_back_what_was_applied(partly, operator, cluster):
-    proposal = services.undo_of(partly, Principal(operator), cluster)
+    proposal = services.undo_proposal(partly, Principal(operator), cluster)
     assert proposal is not None
     assert proposal.params == {"names": ["orders", "shipments"]}
 
@@ -197,7 +196,7 @@ def test_an_error_of_the_cluster_stops_the_plan_and_keeps_what_was_done(
     plan, operator, monkeypatch
 ):
     def two(self, gateway, params, keys):
-        yield "orders", ""
+        yield EndedItem("orders")
         raise GatewayError("gone")
 
     monkeypatch.setattr(DeleteTopics, "apply_items", two)

@@ -61,6 +61,7 @@ def test_a_running_plan_does_not_expire(state):
 def test_old_plans_are_deleted_and_their_audit_entries_stay():
     plan = a_plan(models.APPLYING, 91 * DAY)
     plan_worker.end_lost()
+    plan_worker.delete_old()
     assert not Plan.objects.filter(pk=plan.pk).exists()
     assert AuditEntry.objects.count() == 1
 

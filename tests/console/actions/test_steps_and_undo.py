@@ -95,7 +95,7 @@ def test_a_stage_is_stored_as_a_key_and_translated_on_the_page(cluster, operator
 def test_the_undo_of_a_topic_creation_deletes_the_topic(cluster, admin, client_of):
     name = new_topic_name()
     done = propose(admin, cluster, "topic.create", name, **creation(name))
-    assert services.undo_of(done, Principal(admin), cluster) is None, "nothing was done yet"
+    assert services.undo_proposal(done, Principal(admin), cluster) is None, "nothing was done yet"
     confirm_and_run(done, admin)
     client = client_of(admin)
     undo = reverse("plan-undo", args=["local", done.pk])
@@ -116,7 +116,7 @@ def test_a_deletion_has_no_undo(cluster, admin, client_of):
         plan = propose(admin, cluster, action, name, total=3)
         confirm_and_run(plan, admin, name)
         assert plan.state == models.DONE
-        assert services.undo_of(plan, Principal(admin), cluster) is None
+        assert services.undo_proposal(plan, Principal(admin), cluster) is None
         undo = reverse("plan-undo", args=["local", plan.pk])
         client = client_of(admin)
         assert undo not in client.get(reverse("plan", args=["local", plan.pk])).content.decode()
@@ -127,7 +127,7 @@ def test_a_user_without_the_right_to_undo_gets_no_undo(cluster, operator):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     confirm_and_run(plan, operator)
-    assert services.undo_of(plan, Principal(operator), cluster) is None, (
+    assert services.undo_proposal(plan, Principal(operator), cluster) is None, (
         "operators delete no topics"
     )
     with pytest.raises(PlanRefused):

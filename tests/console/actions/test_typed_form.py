@@ -166,9 +166,9 @@ def test_what_was_typed_is_deleted_in_time_that_of_records_first(browser):
     browser.post(CONFIGURE, {"retention.ms": "1234567"})
     browser.post("/c/local/topics/orders/write", {"value": "v 1"})
     Plan.objects.update(created_at=timezone.now() - timedelta(hours=2))
-    plan_worker.end_lost()
+    plan_worker.delete_old()
     kept = {plan.action: bool(plan.typed) for plan in Plan.objects.all()}
     assert kept == {"topic.configure": True, "record.write": False}
     Plan.objects.update(created_at=timezone.now() - registry.find("topic.configure").typed_kept)
-    plan_worker.end_lost()
+    plan_worker.delete_old()
     assert not any(plan.typed for plan in Plan.objects.all())

@@ -38,7 +38,7 @@ def test_a_topic_is_created_from_form_to_result(
     assert "segment.bytes" in page
     assert "Delete the topic." in page, "the review says how to take it back"
     with django_capture_on_commit_callbacks(execute=True):
-        client.post(reverse("plan-apply", args=["local", plan.pk]), REMOTE_ADDR="10.7.7.7")
+        client.post(reverse("plan-confirm", args=["local", plan.pk]), REMOTE_ADDR="10.7.7.7")
     assert AuditEntry.objects.get(resource=name).remote_addr == "10.7.7.7"
     assert b"alert-success" in client.get(reverse("plan", args=["local", plan.pk])).content
     assert partitions_of(cluster, name) == 2
@@ -59,7 +59,7 @@ def test_the_deletion_review_lists_groups_and_asks_for_the_topic_name(
     assert "billing" in page
     assert "2 KiB" in page.replace("\u202f", " ")
     assert "77" in page
-    apply = reverse("plan-apply", args=["local", Plan.objects.get().pk])
+    apply = reverse("plan-confirm", args=["local", Plan.objects.get().pk])
     wrong = client.post(apply, {"typed": "something"})
     assert wrong.status_code == 422
     assert partitions_of(cluster, name) == 1
@@ -71,7 +71,7 @@ def test_the_deletion_review_lists_groups_and_asks_for_the_topic_name(
 def test_a_second_confirmation_shows_the_result_of_the_first(cluster, client_of, operator):
     name, client = new_topic_name(), client_of(operator)
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    apply = reverse("plan-apply", args=["local", plan.pk])
+    apply = reverse("plan-confirm", args=["local", plan.pk])
     assert client.post(apply).status_code == 302
     second = client.post(apply, follow=True)
     assert second.redirect_chain == [(reverse("plan", args=["local", plan.pk]), 302)]
@@ -84,9 +84,9 @@ def test_a_plan_that_is_too_old_offers_no_button_and_says_what_to_do(cluster, cl
     Plan.objects.update(created_at=plan.created_at - timedelta(minutes=16))
     page = client.get(reverse("plan", args=["local", plan.pk])).content.decode()
     assert "has expired" in page
-    assert reverse("plan-apply", args=["local", plan.pk]) not in page
+    assert reverse("plan-confirm", args=["local", plan.pk]) not in page
     assert f'href="{reverse("topic-create", args=["local"])}">Plan again' in page
-    late = client.post(reverse("plan-apply", args=["local", plan.pk]))
+    late = client.post(reverse("plan-confirm", args=["local", plan.pk]))
     assert late.status_code == 422
     assert late.content.decode().count("older than 15 minutes") == 1
 
@@ -110,8 +110,8 @@ def test_every_kind_of_change_can_be_planned_again_from_where_it_was_not_done(
 def test_applying_another_users_plan_is_404_and_audited(cluster, client_of, operator, admin):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    apply = reverse("plan-apply", args=["local", plan.pk])
-    never = reverse("plan-apply", args=["local", uuid.uuid4()])
+    apply = reverse("plan-confirm", args=["local", plan.pk])
+    never = reverse("plan-confirm", args=["local", uuid.uuid4()])
     for url in (apply, never):
         answer = client_of(admin).post(url)
         assert answer.status_code == 404
@@ -126,7 +126,7 @@ def test_a_get_never_applies(cluster, client_of, operator):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     assert (
-        client_of(operator).get(reverse("plan-apply", args=["local", plan.pk])).status_code == 405
+        client_of(operator).get(reverse("plan-confirm", args=["local", plan.pk])).status_code == 405
     )
     plan.refresh_from_db()
     assert plan.state == models.PROPOSED
@@ -140,11 +140,11 @@ def test_a_plan_of_another_user_is_read_by_those_who_see_the_audit_log_and_by_no
     url = reverse("plan", args=["local", plan.pk])
     page = client_of(admin).get(url).content.decode()
     assert "A plan of operator" in page
-    assert reverse("plan-apply", args=["local", plan.pk]) not in page
+    assert reverse("plan-confirm", args=["local", plan.pk]) not in page
     assert client_of(a_user("second", "operator")).get(url).status_code == 404
     narrow = a_user("narrow", "admin", topics=["none*"])
     assert client_of(narrow).get(url).status_code == 404
-    for page in ("plan-apply", "plan-undo", "plan-stop", "plan-resume"):
+    for page in ("plan-confirm", "plan-undo", "plan-stop", "plan-resume"):
         assert client_of(admin).post(reverse(page, args=["local", plan.pk])).status_code == 404
 
 
@@ -163,7 +163,7 @@ def test_applying_needs_the_csrf_token(cluster, operator):
     client.force_login(operator)
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
-    response = client.post(reverse("plan-apply", args=["local", plan.pk]))
+    response = client.post(reverse("plan-confirm", args=["local", plan.pk]))
     assert response.status_code == 403
     assert "has expired" in response.content.decode()
 

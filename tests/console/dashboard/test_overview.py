@@ -20,7 +20,7 @@ def test_idle_topics_stay_in_the_list(local, admin):
     before = overview.context(local, rights)["busiest_topics"]
     busy = [row | {"log_end_offset": 900} for row in PARTITIONS if row["topic"] == "orders"]
     sample_next(partitions=[*PARTITIONS[len(busy) :], *busy])
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     after = overview.context(local, rights)["busiest_topics"]
     assert len(before) == len(after) == 3
     assert after[0][0].name == "orders"
@@ -35,13 +35,13 @@ def test_the_largest_topics_come_first_with_their_shares(local, admin):
     ]  # fmt: skip
     rights = rights_of(admin, local)
     number = sample_next(partitions=rows[:3])
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     found = overview.context(local, rights)["largest_topics"]
     assert [(row.name, share) for row, share, _ in found] == [
         ("large", 0.7), ("middle", 0.2), ("small", 0.1),
     ]  # fmt: skip
     sample(number=number + 1, partitions=rows)
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     found = overview.context(local, rights)["largest_topics"]
     assert [(row.name, share) for row, share, _ in found] == [
         ("large", None), ("middle", None), ("small", None), ("unknown", None),
@@ -56,7 +56,7 @@ def test_idle_topics_are_listed_by_their_last_record_without_empty_and_internal_
         for name, at in times.items()
     ]
     sample_next(partitions=rows)
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     found = overview.context(local, rights_of(admin, local))["idle_topics"]
     assert [row.name for row in found] == ["older", "old"]
 
@@ -67,7 +67,7 @@ def test_the_fullest_broker_and_the_space_left_are_told(local, admin, client_of)
         for number, free in ((1, 40), (2, 10), (3, None))
     ]
     sample_next(brokers=brokers)
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     context = overview.context(local, rights_of(admin, local))
     assert (context["fullest"]["id"], context["fullest"]["tone"]) == (2, "warning")
     assert context["totals"].disk_free_bytes == PartialSum(50, 1, 3, "brokers")
@@ -86,7 +86,7 @@ def test_topics_outside_of_the_scope_are_in_no_list(local):
     number = sample_next(partitions=rows)
     grown = {"log_end_offset": 900, "messages_in": 900}
     sample(number=number + 1, partitions=[rows[0], rows[1] | grown])
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     context = overview.context(local, rights_of(user, local))
     assert [row.name for row, *_ in context["largest_topics"]] == ["mine"]
     assert [row.name for row in context["idle_topics"]] == ["mine"]

@@ -19,7 +19,7 @@ def local(sampled):
 def context(local: Cluster, rights: Rights, **changes: object) -> dict:
     if changes:
         sample_next(**changes)
-        snapshot_cache.refresh("local", at_once=True)
+        snapshot_cache.refresh("local")
     return overview.context(local, rights)
 
 
@@ -79,7 +79,7 @@ def test_a_stalled_group_with_an_alert_is_one_problem(local, admin):
     first = tick_now() + 1
     for number in range(first, first + 40):
         sample("local", number, groups=stalled)
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     (both,) = (p for p in context(local, rights)["problems"] if p.kind == "Stalled")
     assert both.text == "billing, payers"
     an_alert(local, "billing")
@@ -113,7 +113,7 @@ def test_a_disk_that_is_nearly_full_is_a_problem_with_its_figure(local, admin, f
 
 def test_every_page_of_an_overloaded_broker_says_why(local, admin, client_of):
     sample_next(brokers=brokers_with(disk_free_bytes=40))
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     for page in ("/c/local/", "/c/local/brokers", "/c/local/brokers/1"):
         text = client_of(admin).get(page).content.decode()
         assert "warning from 85" in text, page
@@ -125,7 +125,7 @@ def test_a_broker_that_left_and_came_back_is_in_what_changed(local, admin):
     first = tick_now() + 1
     for number, up in enumerate((True, False, True), first):
         sample("local", number, brokers=[BROKERS[0] | {"up": up}])
-        snapshot_cache.refresh("local", at_once=True)
+        snapshot_cache.refresh("local")
     found = context(local, rights_of(admin, local))["changes"]
     texts = [f"{change.subject} {change.text}" for change in found]
     assert texts[:2] == ["Broker 1 is back", "Broker 1 left the cluster"]

@@ -1,7 +1,7 @@
 import pytest
 
 from console.groups.offsets_file import offsets_of_file
-from console.groups.reset_rules import Invalid
+from console.groups.reset_rules import InvalidInput
 
 KEY, OTHER = ("orders", 0), ("orders", 1)
 
@@ -25,5 +25,5 @@ def test_a_file_of_kafkas_tool_is_read():
     ],
 )
 def test_a_file_that_is_not_valid_says_where(text, why):
-    with pytest.raises(Invalid, match=why):
+    with pytest.raises(InvalidInput, match=why):
         offsets_of_file(text, "billing")

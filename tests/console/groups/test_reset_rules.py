@@ -4,12 +4,11 @@ import pytest
 
 from console.groups.reset_rules import (
     CommitInLog,
-    Invalid,
+    InvalidInput,
     ResetEffect,
     ResetTo,
     duration_ms,
     new_offsets,
-    partition_numbers,
     reset_effect,
 )
 
@@ -45,7 +44,7 @@ def test_each_way_has_its_offset(how, number, given, expected):
     ("how", "number"), [(ResetTo.OFFSET, 9), (ResetTo.OFFSET, 101), (ResetTo.FILE, 5)]
 )
 def test_an_exact_offset_outside_of_the_log_is_refused(how, number):
-    with pytest.raises(Invalid, match=r"which has 10–100"):
+    with pytest.raises(InvalidInput, match=r"which has 10–100"):
         new_offsets(how, {KEY: COMMIT}, number=number, given={KEY: number})
 
 
@@ -71,19 +70,10 @@ def test_a_move_of_a_partition_without_a_commit_is_neither_back_nor_forward():
     assert reset_effect(NEVER, 10) == ResetEffect(lag=90)
 
 
-def test_partitions_are_typed_as_numbers_and_ranges():
-    assert partition_numbers("0-2, 8,1") == [0, 1, 2, 8]
-    assert partition_numbers("3 – 5") == [3, 4, 5]
-    assert partition_numbers("  ") == []
-    for text in ("a", "5-2", "-1", "0-999999", "1;2"):
-        with pytest.raises(Invalid):
-            partition_numbers(text)
-
-
 def test_a_duration_has_a_unit():
     assert [duration_ms(text) for text in ("30 s", "15min", "2 H", "7d", "1 week")] == [
         30_000, 900_000, 7_200_000, 604_800_000, 604_800_000,
     ]  # fmt: skip
     for text in ("", "5", "-1 h", "2 years"):
-        with pytest.raises(Invalid):
+        with pytest.raises(InvalidInput):
             duration_ms(text)

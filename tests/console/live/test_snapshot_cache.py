@@ -55,11 +55,11 @@ def test_without_redis_the_figures_stay_and_the_status_says_so(redis_server):
     sample()
     assert snapshot_cache.snapshot("local", VIEWER) is not None
     redis_server.kill()
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     assert snapshot_cache.sample_status("local").state == "unreadable"
     assert snapshot_cache.snapshot("local", VIEWER).topic("orders") is not None
     redis_server.start()
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     assert snapshot_cache.sample_status("local").state in ("ok", "none")
 
 
@@ -91,7 +91,7 @@ def test_new_ticks_are_added_to_the_history(redis_server):
     snapshot_cache.snapshot("local", ADMIN)
     for number in (first + 1, first + 2, first + 3):
         sample(number=number)
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     assert snapshot_cache.snapshot("local", ADMIN).tick.tick == first + 3
     assert len(snapshot_cache.recent_totals("local", ADMIN)) == 4
 
@@ -112,7 +112,7 @@ def test_an_announced_tick_is_read_on_the_first_refresh(redis_server, monkeypatc
     )
     sample(number=number + 1)
     for _socket in range(3):
-        snapshot_cache.refresh("local", announced=number + 1)
+        snapshot_cache.refresh("local", announced_tick=number + 1)
     assert len(asked) == 1
     assert snapshot_cache.snapshot("local", VIEWER).tick.tick == number + 1
 
@@ -121,7 +121,7 @@ def test_a_check_without_new_ticks_reads_no_tick(redis_server, monkeypatch):
     sample()
     snapshot_cache.snapshot("local", VIEWER)
     monkeypatch.setattr(tick_stream, "decode", lambda fields: pytest.fail("read as a whole"))
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     assert snapshot_cache.sample_status("local").state == "ok"
 
 
@@ -141,7 +141,7 @@ def test_after_a_long_pause_only_the_ticks_of_the_sparkline_are_read(redis_serve
             yield tick
 
     monkeypatch.setattr(tick_stream, "recent_ticks", noted)
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     assert taken == list(range(first + 5, first + 9))
 
 
@@ -212,13 +212,13 @@ def test_a_sample_that_is_two_intervals_late_is_stale(redis_server):
 def test_a_redis_outage_is_reported_with_its_start_until_it_ends(redis_server):
     sample()
     redis_server.kill()
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     since_ms = snapshot_cache.sample_status("local").since_ms
     assert since_ms is not None
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     assert snapshot_cache.sample_status("local").since_ms == since_ms
     redis_server.start()
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     assert snapshot_cache.sample_status("local").state == "ok"
 
 
@@ -265,7 +265,7 @@ def test_a_scope_whose_points_are_asked_for_after_a_newer_tick_gets_earlier_poin
     assert len(snapshot_cache.recent_totals("local", ADMIN)) == 2
     assert snapshot_cache.snapshot("local", VIEWER) is not None
     sample(number=first + 2)
-    snapshot_cache.refresh("local", at_once=True)
+    snapshot_cache.refresh("local")
     assert len(snapshot_cache.recent_totals("local", VIEWER)) == 3
 
 

@@ -8,7 +8,7 @@ import pytest
 from console.accounts.principal import Principal
 from console.actions import plan_queue
 from console.actions.models import Plan
-from console.produce.write_plans import WriteRequest, propose_write
+from console.produce.write_plans import RecordsToWrite, propose_write
 from monitoring.gateway.producing import NewRecord
 from monitoring.models import Cluster
 from tests.support.fake_gateway import FakeCluster, fake_cluster  # noqa: F401  (a fixture)
@@ -26,4 +26,4 @@ def local() -> Cluster:
 
 
 def planned(user, *records: NewRecord, topic: str = "orders", **options) -> Plan:
-    return propose_write(Principal(user, ""), local(), WriteRequest(topic, records, **options))
+    return propose_write(Principal(user, ""), local(), RecordsToWrite(topic, records, **options))

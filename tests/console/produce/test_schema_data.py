@@ -187,6 +187,7 @@ def test_mock_records_of_no_usable_schema_are_refused(registry, client_of, opera
 def test_a_schema_that_takes_too_long_for_a_file_is_given_up(
     registry, client_of, operator, monkeypatch
 ):
-    monkeypatch.setattr(schema_data, "SchemaData", partial(schema_data.SchemaData, seconds_left=0))
+    out_of_time = partial(schema_data.FormEncoder, seconds_left=0)
+    monkeypatch.setattr(schema_data, "FormEncoder", out_of_time)
     posted = {"lines": '{"value": {}}', "value_format": "schema"}
     assert "Encoding takes too long" in client_of(operator).post(LINES, posted).content.decode()

@@ -12,7 +12,7 @@ from console.audit.models import AuditEntry
 from console.produce.actions import copy_records
 from console.produce.actions.mock_records import MockSpec
 from console.produce.copy_plans import RangesToCopy, propose_copy
-from console.produce.mock_plans import MockRequest, propose_mock
+from console.produce.mock_plans import MockRecordsToWrite, propose_mock
 from monitoring.gateway.producing import NewRecord
 from monitoring.reasons import loads
 from tests.console.actions.conftest import confirm_and_run, resume_and_run
@@ -67,7 +67,8 @@ def test_a_resumed_plan_writes_the_rest_once_and_is_no_longer_stopped(
 
 def test_mock_records_with_a_rate_are_stopped(orders, operator, monkeypatch):
     spec = MockSpec({"id": 1}, False, 1, 0, partition=0)
-    plan = propose_mock(Principal(operator, ""), local(), MockRequest("orders", spec, 40, 40))
+    wanted = MockRecordsToWrite("orders", spec, 40, 40)
+    plan = propose_mock(Principal(operator, ""), local(), wanted)
     stopped = stopped_after(orders, monkeypatch, plan, operator, 1)
     assert stopped.is_stopped
     assert len(values(orders)) == 20

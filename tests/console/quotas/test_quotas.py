@@ -7,7 +7,7 @@ from console.accounts.principal import Principal
 from console.actions import models, plan_worker, services
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.quotas.entities import entity_of, keys_of, number_text, title_of
+from console.quotas.entities import entity_of, number_text, quotas_for, title_of
 from monitoring.gateway.errors import Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -45,8 +45,8 @@ def test_an_entity_has_a_text_and_the_quotas_of_its_kind():
     pair = entity_of({"user": "ann", "client-id": "<default>", "ip": ""})
     assert pair == (("client-id", None), ("user", "ann"))
     assert title_of(pair) == "client-id <default>, user ann"
-    assert "producer_byte_rate" in keys_of(pair)
-    assert keys_of((("ip", None),)) == ("connection_creation_rate",)
+    assert "producer_byte_rate" in quotas_for(pair)
+    assert quotas_for((("ip", None),)) == ("connection_creation_rate",)
     assert [number_text(1048576.0), number_text(0.5)] == ["1048576", "0.5"]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from console.reassignments import moves
-from console.reassignments.moves import Move, Stage
+from console.reassignments.moves import Move, MoveState
 from monitoring.gateway.reassignments import ReplicaSizes
 from monitoring.gateway.wire.reassignments import Reassignment
 
@@ -18,19 +18,19 @@ def test_a_move_survives_being_stored():
 
 
 @pytest.mark.parametrize(
-    ("replicas", "running", "stage", "comparable_replicas"),
+    ("replicas", "running", "state", "comparable_replicas"),
     [
-        ((1, 2), None, Stage.WAITING, (1, 2)),
-        ((2, 3, 1), RUNNING, Stage.MOVING, (1, 2)),
-        ((2, 3), None, Stage.DONE, (1, 2)),
-        ((4, 1, 2), OTHER, Stage.WAITING, (1, 2)),
-        ((5, 6), None, Stage.WAITING, (5, 6)),
+        ((1, 2), None, MoveState.NOT_MOVING, (1, 2)),
+        ((2, 3, 1), RUNNING, MoveState.MOVING, (1, 2)),
+        ((2, 3), None, MoveState.DONE, (1, 2)),
+        ((4, 1, 2), OTHER, MoveState.NOT_MOVING, (1, 2)),
+        ((5, 6), None, MoveState.NOT_MOVING, (5, 6)),
     ],
 )
 def test_the_stage_of_a_move_and_the_replicas_to_compare(
-    replicas, running, stage, comparable_replicas
+    replicas, running, state, comparable_replicas
 ):
-    assert moves.stage(MOVE, replicas, running) is stage
+    assert moves.state_of(MOVE, replicas, running) is state
     assert moves.comparable_replicas(replicas, running, MOVE) == comparable_replicas
 
 

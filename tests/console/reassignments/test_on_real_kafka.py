@@ -8,9 +8,8 @@ from confluent_kafka import Producer
 from console.accounts.principal import Principal
 from console.actions import models, plan_queue, plan_worker, services
 from console.actions.models import Plan
-from console.reassignments import moves
-from console.reassignments import services as reassignments
-from console.reassignments.services import WantedAssignment
+from console.reassignments import moves, reassignment_plans, reassignments_page
+from console.reassignments.reassignment_plans import WantedAssignment
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from tests.support.kafka import apache_kafka
@@ -65,8 +64,8 @@ def apply(plan: Plan) -> Plan:
 
 
 def plan_of(principal, cluster, topic, **wanted) -> Plan:
-    state = reassignments.read_state(cluster, [topic])
-    return reassignments.propose_reassignment(
+    state = reassignment_plans.read_state(cluster, [topic])
+    return reassignment_plans.propose_reassignment(
         principal, cluster, [topic], state, WantedAssignment(**wanted)
     )
 
@@ -113,20 +112,20 @@ def test_a_reassignment_of_another_tool_is_listed_and_cancelled(principal, clust
         gateway.topics.alter_configs(topic, names)
         target = (*before[0], absent)
         assert gateway.reassignments.alter({(topic, 0): target}) == {}
-    [row] = reassignments.read_progress(principal, cluster)
+    [row] = reassignments_page.read_progress(principal, cluster)
     assert (row.running.topic, row.running.adding) == (topic, (absent,))
     assert row.total >= 2**20
-    plan = reassignments.propose_cancel(principal, cluster, topic)
+    plan = reassignment_plans.propose_cancel(principal, cluster, topic)
     assert apply(plan).state == models.DONE, plan.outcome
     assert replicas_of(cluster, topic) == before
-    assert reassignments.read_progress(principal, cluster) == []
+    assert reassignments_page.read_progress(principal, cluster) == []
 
 
 def test_the_preferred_leader_is_elected(principal, cluster, topic):
     target = {(topic, 0): tuple(reversed(replicas_of(cluster, topic)[0]))}
     plan = plan_of(principal, cluster, topic, brokers=[], assignment=target)
     assert apply(plan).state == models.DONE, plan.outcome
-    election = reassignments.propose_election(principal, cluster, topic, 0)
+    election = reassignment_plans.propose_election(principal, cluster, topic, 0)
     assert [each["name"] for each in election.draft["changes"]] == [f"{topic}-0"]
     assert apply(election).state == models.DONE, election.outcome
     with for_cluster(cluster) as gateway:

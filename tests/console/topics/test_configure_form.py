@@ -80,20 +80,20 @@ def test_a_change_by_somebody_else_is_told_before_it_is_overwritten():
     made = form({"retention.ms": "1000"}, opened={"retention.ms": "5"})
     text = errors(made)
     assert "“retention.ms” was “5” and is “60000” now" in text
-    assert made.groups()[0][1][0]["field"].value() == "1000", "what the user typed is kept"
+    assert made.sections()[0][1][0]["field"].value() == "1000", "what the user typed is kept"
 
 
 def test_a_setting_that_only_somebody_else_changed_shows_its_new_value():
     made = form({"cleanup.policy": "compact"}, opened={"retention.ms": "5"})
     assert "Somebody else" in errors(made)
-    rows = {row["name"]: row for _title, rows in made.groups() for row in rows}
+    rows = {row["name"]: row for _title, rows in made.sections() for row in rows}
     assert rows["retention.ms"]["field"].value() == "60000"
     assert rows["cleanup.policy"]["field"].value() == "compact"
 
 
 def test_every_setting_is_shown_with_text_source_default_and_suggestions():
     rows = {
-        row["name"]: row for _title, rows in ConfigureForm(None, ENTRIES).groups() for row in rows
+        row["name"]: row for _title, rows in ConfigureForm(None, ENTRIES).sections() for row in rows
     }
     assert rows.keys() == {entry.name for entry in ENTRIES}
     own = rows["retention.ms"]
@@ -109,4 +109,4 @@ def test_a_choice_contains_the_present_value():
 
 def test_each_documented_setting_has_a_group_and_a_text():
     infos = setting_catalog.SETTINGS.values()
-    assert all(info.text and info.group in setting_catalog.GROUPS for info in infos)
+    assert all(info.text and info.section in setting_catalog.SECTIONS for info in infos)

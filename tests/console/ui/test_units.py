@@ -8,10 +8,10 @@ from console.ui.units import (
     NUMBER_MAX,
     InvalidQuantity,
     Unit,
+    conversion_of_lines,
+    conversion_text,
     number_with_unit,
     plain_number,
-    understood,
-    understood_lines,
     unit_of,
 )
 
@@ -37,7 +37,7 @@ DAY_MS = 86_400_000
 def test_durations(text, number, said):
     assert plain_number(text, Unit.MS) == str(number)
     assert number_with_unit(text, Unit.MS) == number
-    assert understood(text, Unit.MS).replace("\u202f", " ") == said
+    assert conversion_text(text, Unit.MS).replace("\u202f", " ") == said
 
 
 @pytest.mark.parametrize(
@@ -53,14 +53,14 @@ def test_durations(text, number, said):
 )
 def test_sizes(text, number, said):
     assert plain_number(text, Unit.BYTES) == str(number)
-    assert understood(text, Unit.BYTES).replace("\u202f", " ") == said
+    assert conversion_text(text, Unit.BYTES).replace("\u202f", " ") == said
 
 
 @pytest.mark.parametrize("unit", Unit)
 @pytest.mark.parametrize("text", ["", "0", "604800000", "-1", "-2", "+5", "9223372036854775807"])
 def test_plain_numbers_stay_as_they_are(text, unit):
     assert plain_number(text, unit) == text
-    assert understood(text, unit) == ""
+    assert conversion_text(text, unit) == ""
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_is_no_duration_is_refused_with_an_example(text):
     with pytest.raises(InvalidQuantity, match=r"for example 7d, 36h or 90 min\.$"):
         plain_number(text, Unit.MS)
     with pytest.raises(InvalidQuantity):
-        understood(text, Unit.MS)
+        conversion_text(text, Unit.MS)
 
 
 @pytest.mark.parametrize("text", ["7d", "1G", "1 Mbit", "GiB", "1 GiB/s", "-1 GiB"])
@@ -115,6 +115,6 @@ def test_the_name_of_a_setting_or_its_documentation_says_the_unit(name, document
 
 def test_lines_of_settings_are_understood_and_an_error_names_its_setting():
     text = "segment.ms = 10 min\ncleanup.policy=compact\nnonsense\nretention.ms=-1"
-    assert understood_lines(text).replace("\u202f", " ") == "segment.ms: 10 min = 600 000 ms"
+    assert conversion_of_lines(text).replace("\u202f", " ") == "segment.ms: 10 min = 600 000 ms"
     with pytest.raises(InvalidQuantity, match=r"^segment.bytes: “1G”"):
-        understood_lines("segment.bytes=1G")
+        conversion_of_lines("segment.bytes=1G")

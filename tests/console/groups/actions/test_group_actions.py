@@ -41,7 +41,7 @@ def applied(client: Any, answer: Any, typed: str = "") -> Plan:
     plan = Plan.objects.latest("created_at")
     assert answer.url == reverse("plan", args=["local", plan.pk]), answer.content.decode()
     assert client.get(answer.url).status_code == 200
-    client.post(reverse("plan-apply", args=["local", plan.pk]), {"typed": typed})
+    client.post(reverse("plan-confirm", args=["local", plan.pk]), {"typed": typed})
     plan_worker.apply_queued(str(plan.pk))
     plan.refresh_from_db()
     return plan

@@ -210,4 +210,4 @@ def test_it_cannot_be_undone_and_says_where_records_can_be_deleted(orders, opera
     assert "an admin can purge" in plan.draft["warnings"][0]
     assert "deletes nothing there" in plan.draft["warnings"][1]
     done = confirm_and_run(plan, operator)
-    assert plans.undo_of(done, Principal(operator, ""), local()) is None
+    assert plans.undo_proposal(done, Principal(operator, ""), local()) is None

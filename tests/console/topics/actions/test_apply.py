@@ -36,19 +36,19 @@ def test_a_topic_is_created_with_its_settings(fake, progress):
 
 
 def test_a_new_topic_is_only_validated_while_it_is_planned(fake):
-    facts = CreateTopic().read(fake.gateway(), NEW)
+    facts = CreateTopic().read_facts(fake.gateway(), NEW)
     assert (facts["exists"], facts["brokers"], facts["objection"]) == (False, 2, "")
     assert fake.topics == {}
 
 
 def test_errors_of_the_brokers_are_facts(fake):
     wrong = NEW | {"configs": {"no.such.setting": "1"}}
-    assert "no.such.setting" in CreateTopic().read(fake.gateway(), wrong)["objection"]
+    assert "no.such.setting" in CreateTopic().read_facts(fake.gateway(), wrong)["objection"]
 
 
 def test_colliding_names_are_facts(fake):
     fake.create_topic("a.b")
-    assert CreateTopic().read(fake.gateway(), NEW | {"name": "a_b"})["colliding"] == ["a.b"]
+    assert CreateTopic().read_facts(fake.gateway(), NEW | {"name": "a_b"})["colliding"] == ["a.b"]
 
 
 def test_partitions_without_a_leader_are_reported(fake, progress):
@@ -78,7 +78,7 @@ def test_a_deleted_topic_is_gone(fake, progress):
 @pytest.mark.parametrize("change", [AddPartitions(), DeleteTopic()])
 def test_a_change_to_a_missing_topic_cannot_be_planned(fake, change):
     with pytest.raises(NotFound):
-        change.read(fake.gateway(), {"name": "orders", "total": 3})
+        change.read_facts(fake.gateway(), {"name": "orders", "total": 3})
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from console.actions import models, services
 from console.actions.draft import PlanRefused
 from console.topics.bulk_plans import propose_bulk
 from console.topics.configure_form import ConfigureForm
-from console.topics.new_topic_presets import copy_of
+from console.topics.new_topic_presets import initial_values_like
 from console.topics.purge_plans import Purge, propose_purge
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -98,7 +98,7 @@ def test_a_compacted_topic_is_not_purged(cluster, name, admin):
 
 def test_a_clone_has_the_partitions_and_settings(cluster, name):
     with for_cluster(cluster) as gateway:
-        assert copy_of(gateway, name) == {
+        assert initial_values_like(gateway, name) == {
             "partitions": 2,
             "replication": 1,
             "settings": "retention.ms=86400000",

@@ -76,7 +76,8 @@ def test_it_cannot_be_undone_and_says_so(orders, admin):
     with pytest.raises(PlanRefused, match="type “orders” exactly"):
         services.confirm(plan, Principal(admin, ""), "order")
     done = confirm_and_run(plan, admin)
-    assert services.undo_of(done, Principal(admin, ""), Cluster.objects.get(slug="local")) is None
+    cluster = Cluster.objects.get(slug="local")
+    assert services.undo_proposal(done, Principal(admin, ""), cluster) is None
 
 
 def test_a_topic_that_was_created_again_meanwhile_is_not_purged(orders, admin):

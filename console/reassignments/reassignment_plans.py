@@ -1,4 +1,4 @@
-"""Plans for replicas and leaders, and what the page of reassignments shows."""
+"""Plans to reassign partitions, to cancel that, and to elect leaders."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,11 +16,10 @@ from console.reassignments.actions.elect import ElectLeaders
 from console.reassignments.actions.reassign import ReassignPartitions
 from console.reassignments.assignment import assign
 from console.reassignments.cluster_state import ClusterState, Partition
-from console.reassignments.moves import Move
-from console.topics.actions.bulk import resource_of
+from console.reassignments.moves import Move, partition_key
+from console.topics.actions.shared import names_as_resource
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.gateway.wire.reassignments import Reassignment
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 
@@ -30,29 +29,12 @@ VERB = ReassignPartitions.verb
 
 @dataclass(frozen=True, slots=True)
 class WantedAssignment:
-    """What a user wants: brokers and factor (None = each topic's own), or the replicas of some
-    partitions."""
+    """What a user wants: replicas spread over `brokers`, or the `assignment` of some partitions."""
 
     brokers: Sequence[int]
-    factor: int | None = None
-    assignment: Mapping[TopicPartition, tuple[int, ...]] | None = None
+    factor: int | None = None  # None = each topic keeps its own
+    assignment: Mapping[TopicPartition, tuple[int, ...]] | None = None  # partition → replicas
     throttle: int | None = None  # bytes per second
-
-
-@dataclass(frozen=True, slots=True)
-class ReassignmentProgress:
-    """A reassignment in progress; `copied` of `total` bytes of the replicas that are added."""
-
-    running: Reassignment
-    copied: int | None
-    total: int | None
-    may_cancel: bool
-
-    @property
-    def percent(self) -> int | None:
-        if self.copied is None or not self.total:
-            return None
-        return min(100, 100 * self.copied // self.total)
 
 
 def read_state(cluster: Cluster, topics: list[str]) -> ClusterState:
@@ -78,7 +60,7 @@ def propose_reassignment(
         text = _("%(n)d partitions would move. Plan at most %(most)d at once.")
         raise PlanRefused(text % {"n": len(planned), "most": PARTITIONS_MAX})
     params = reassign.params_of(planned, wanted.throttle)
-    resource = resource_of(params["names"])
+    resource = names_as_resource(params["names"])
     return plans.propose(principal, cluster, ReassignPartitions.action, resource, params)
 
 
@@ -87,54 +69,32 @@ def _planned_moves(state: ClusterState, topics: list[str], wanted: WantedAssignm
         if (topic, 0) not in state.partitions:
             raise PlanRefused(_("There is no topic “%(name)s”.") % {"name": topic})
     current = {key: each.replicas for key, each in state.partitions.items()}
-    target: Mapping[TopicPartition, tuple[int, ...]]
+    wanted_replicas: Mapping[TopicPartition, tuple[int, ...]]
     if wanted.assignment:
-        target = wanted.assignment
-        if unknown := [key for key in target if key not in current]:
+        wanted_replicas = wanted.assignment
+        if unknown := [key for key in wanted_replicas if key not in current]:
             text = _("There is no partition “%(name)s”.")
-            raise PlanRefused(text % {"name": "{}-{}".format(*unknown[0])})
+            raise PlanRefused(text % {"name": partition_key(*unknown[0])})
     else:
         if len(current) > PARTITIONS_MAX:
             text = _("The topics have %(n)d partitions. Select topics with at most %(most)d.")
             raise PlanRefused(text % {"n": len(current), "most": PARTITIONS_MAX})
         racks = {broker: state.racks[broker] for broker in wanted.brokers}
-        factors = dict.fromkeys(topics, wanted.factor) if wanted.factor else {}
+        factors = dict.fromkeys(topics, wanted.factor) if wanted.factor is not None else {}
         try:
-            target = assign(current, racks, {t: f for t, f in factors.items() if f})
+            wanted_replicas = assign(current, racks, factors)
         except ValueError as error:
             text = _("A topic has more replicas than there are chosen brokers.")
             raise PlanRefused(text) from error
-    for key in target:
+    for key in wanted_replicas:
         if key in state.running:
             text = _("“%(name)s” is being reassigned. Wait until it ends, or cancel it.")
-            raise PlanRefused(text % {"name": "{}-{}".format(*key)})
+            raise PlanRefused(text % {"name": partition_key(*key)})
     return [
         Move(*key, current[key], replicas)
-        for key, replicas in target.items()
+        for key, replicas in wanted_replicas.items()
         if replicas != current[key]
     ]
-
-
-def read_progress(principal: Principal, cluster: Cluster) -> list[ReassignmentProgress]:
-    """The reassignments in progress of the topics that the user sees. Raises GatewayError."""
-    rights = principal.rights(cluster)
-    with for_cluster(cluster) as gateway:
-        running = [
-            each
-            for each in gateway.reassignments.in_progress()
-            if rights.may("topic.view", each.topic)
-        ]
-        keys = [(each.topic, each.partition) for each in running]
-        sizes = gateway.reassignments.sizes(keys).sizes if keys else {}
-    found = []
-    for each in running:
-        size_of = sizes.get((each.topic, each.partition), {})  # by broker
-        complete = [size_of[b] for b in each.replicas if b not in each.adding and b in size_of]
-        total = max(complete) * len(each.adding) if complete else None
-        copied = sum(size_of.get(broker, 0) for broker in each.adding) if size_of else None
-        may_cancel = rights.may(VERB, each.topic) and not cluster.read_only
-        found.append(ReassignmentProgress(each, copied, total, may_cancel))
-    return found
 
 
 def propose_cancel(principal: Principal, cluster: Cluster, topic: str) -> Plan:
@@ -150,8 +110,11 @@ def propose_cancel(principal: Principal, cluster: Cluster, topic: str) -> Plan:
     return plans.propose(principal, cluster, CancelReassignments.action, topic, params)
 
 
-def not_led_by_preferred(principal: Principal, cluster: Cluster) -> dict[TopicPartition, Partition]:
-    """The partitions that their preferred replica does not lead, if the user may change them."""
+def electable(principal: Principal, cluster: Cluster) -> dict[TopicPartition, Partition]:
+    """The partitions whose leader an election would change, if the user may do so.
+
+    Raises GatewayError.
+    """
     rights = principal.rights(cluster)
     with for_cluster(cluster) as gateway:
         metadata = gateway.wire.metadata()
@@ -166,7 +129,7 @@ def propose_election(
     GatewayError."""
     found = {
         key: each
-        for key, each in not_led_by_preferred(principal, cluster).items()
+        for key, each in electable(principal, cluster).items()
         if topic in ("", key[0]) and partition in (None, key[1])
     }
     if not found:
@@ -175,5 +138,5 @@ def propose_election(
         text = _("%(n)d leaders would change. Plan at most %(most)d at once.")
         raise PlanRefused(text % {"n": len(found), "most": PARTITIONS_MAX})
     params = elect.params_of(found)
-    resource = topic or resource_of(params["names"])
+    resource = topic or names_as_resource(params["names"])
     return plans.propose(principal, cluster, ElectLeaders.action, resource, params)
