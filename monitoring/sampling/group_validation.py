@@ -20,7 +20,8 @@ from monitoring.gateway.wire.offset_fetch import TopicCommits
 from monitoring.reasons import Reason
 
 _ROW_BYTES = 100  # the approximate size of a row without its texts
-_ENTRIES_PER_ROW = 4  # a partition can occur several times: in a commit, in a member …
+# A partition can occur several times: in commits, and in assignments of members.
+_ENTRIES_PER_ROW = 4
 _Selection = slice | np.ndarray
 
 
@@ -54,20 +55,16 @@ class ValidatedGroup:
             for name, partitions in member.assigned:
                 counts[name] += len(partitions)
                 text_bytes += text * len(partitions)
-        # Of a group without members, all partitions of its topics have rows (group_join.py).
-        is_empty = facts.member_count == 0
-        rows = {
-            name: count
-            if name not in spans
-            else len(spans[name])
-            if is_empty
-            else min(count, len(spans[name]))
-            for name, count in counts.items()
-        }
-        count = max(sum(rows.values()), sum(counts.values()) // _ENTRIES_PER_ROW, 1)
+        rows = dict(counts)
+        for name, count in counts.items():
+            if name in spans:
+                # A group without members has rows for all partitions of its topics (group_join.py).
+                exist = len(spans[name])
+                rows[name] = exist if facts.member_count == 0 else min(count, exist)
+        row_count = max(sum(rows.values()), sum(counts.values()) // _ENTRIES_PER_ROW, 1)
         row_bytes = _ROW_BYTES + len(facts.group) + len(facts.state) + len(facts.protocol_type)
-        text_bytes += sum(len(name) * row_count for name, row_count in rows.items())
-        return count, count * row_bytes + text_bytes
+        text_bytes += sum(len(name) * count for name, count in rows.items())
+        return row_count, row_count * row_bytes + text_bytes
 
 
 def validated_groups(
@@ -84,12 +81,14 @@ def validated_groups(
             name = commits.group
             if name in groups and commits.error == 0:
                 group = groups[name]
-                group.commits += check.commits(name, group, commits.topics)
+                group.commits += check.valid_commits(name, group, commits.topics)
         for described in coordinator.described:
             name = described.group
             if name in groups:
                 group = groups[name]
-                group.members += [check.member(name, group, member) for member in described.members]
+                group.members += [
+                    check.valid_member(name, group, member) for member in described.members
+                ]
     return _fitting_groups(groups, facts, metadata.spans, invalid)
 
 
@@ -120,7 +119,7 @@ class _PartitionCheck:
         self._unknown_left = limits.UNKNOWN_PARTITIONS_MAX
         self._reported: set[str] = set()  # groups with unknown topics that were reported
 
-    def commits(
+    def valid_commits(
         self, name: str, group: ValidatedGroup, topics: Iterable[TopicCommits]
     ) -> list[TopicCommits]:
         selected = [
@@ -133,7 +132,7 @@ class _PartitionCheck:
             if selection is not None
         ]
 
-    def member(self, name: str, group: ValidatedGroup, member: Member) -> Member:
+    def valid_member(self, name: str, group: ValidatedGroup, member: Member) -> Member:
         assigned = []
         for topic, partitions in member.assigned:
             selection = self._valid_selection(name, group, topic, partitions)
@@ -144,10 +143,10 @@ class _PartitionCheck:
     def _valid_selection(
         self, name: str, group: ValidatedGroup, topic: str, partitions: Ints
     ) -> _Selection | None:
-        """Selects the valid ones of `partitions`; None = none."""
+        """An index that selects the valid ones of `partitions`; None = none is valid."""
         span = self._spans.get(topic)
         if span is None:
-            return self._select_unknown_topic(name, group, partitions)
+            return self._selection_of_unknown_topic(name, group, partitions)
         exists = (partitions >= 0) & (partitions < len(span))
         if exists.all():
             return slice(None)
@@ -155,7 +154,7 @@ class _PartitionCheck:
         self._invalid.add(Reason("group_partitions", **names))
         return exists if exists.any() else None
 
-    def _select_unknown_topic(
+    def _selection_of_unknown_topic(
         self, name: str, group: ValidatedGroup, partitions: Ints
     ) -> _Selection | None:
         left = limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX - group.unknown_count
