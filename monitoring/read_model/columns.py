@@ -33,7 +33,7 @@ class Names:
 
     @classmethod
     def of(cls, values: pa.Array, previous: "Names | None") -> "Names":
-        """The previous tick's object, if it is equal."""
+        """The previous tick's object if it has equal names, so that `is` compares them."""
         if previous is not None and previous._values.equals(values):
             return previous
         return cls(values)
@@ -59,7 +59,7 @@ class Names:
         return np.array([code_of.get(name, -1) for name in self.all], dtype=np.int64)
 
 
-def names(column: pa.ChunkedArray) -> tuple[np.ndarray, pa.Array]:
+def codes_and_names(column: pa.ChunkedArray) -> tuple[np.ndarray, pa.Array]:
     """A dictionary column as (codes, names); a null is code −1."""
     encoded = column.combine_chunks()
     if not pa.types.is_dictionary(encoded.type):
@@ -73,7 +73,7 @@ def numbers(table: pa.Table, name: str) -> Floats:
 
 
 def counts(mask: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:
-    """The number of masked rows per code."""
+    """The number of rows per code, of those that `mask` selects."""
     return np.bincount(codes[mask & (codes >= 0)], minlength=n)
 
 
@@ -97,7 +97,7 @@ def integer(value: float) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """One sum per code; `missing` of `part_counts` parts are not included."""
+    """One sum per code; `missing` of its `part_counts` parts are unknown and not included."""
 
     values: Floats  # NaN if no value is known
     missing: np.ndarray

@@ -85,7 +85,7 @@ class LastRecord:
 
 @dataclass(frozen=True, slots=True)
 class TopicReaders:
-    """By topic: the worst LagState of its readers (−1 = none), and a group's largest lag."""
+    """By topic, of the groups that read it: the worst LagState (−1 = none), the largest lag."""
 
     lag_state: np.ndarray
     lag: np.ndarray
@@ -337,8 +337,9 @@ class Totals:
     partitions: int = 0
     under_replicated: int = 0
     offline: int = 0
-    topics_active: int = 0  # without internal ones; records are written now …
-    topics_idle: int = 0  # … and are not
+    # Topics to which records are written now, and the others; without internal topics.
+    topics_active: int = 0
+    topics_idle: int = 0
     groups: int = 0
     groups_silent: int = 0  # groups whose coordinators do not answer
     disk_bytes: PartialSum = field(default_factory=PartialSum)
