@@ -105,15 +105,15 @@ class Reassignments:
 
             try:
                 answer = await channel.request(build, timeouts.CHANGE_S / 2)
-                reported, left = wire.decode_sizes(answer, channel.version(wire.LOG_DIRS_KEY))
+                reported, free_bytes = wire.decode_sizes(answer, channel.version(wire.LOG_DIRS_KEY))
             except (GatewayError, KafkaError, ValueError):
                 return
             finally:
                 channel.close()
             for key, size in reported.items():
                 sizes.setdefault(key, {})[broker.id] = size
-            if left is not None:
-                free[broker.id] = left
+            if free_bytes is not None:
+                free[broker.id] = free_bytes
 
         await asyncio.gather(*map(read, brokers))
         return ReplicaSizes(sizes, free)

@@ -22,7 +22,7 @@ from confluent_kafka import (
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
-from monitoring.gateway.librdkafka.error_mapping import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.record_pages import (
     FAILED,
     NO_LEADER,
@@ -42,7 +42,7 @@ def read(request: ReadRequest) -> RecordPage:
     """Implements `RecordPages.read`."""
     topic, partition, offset = request.topic, request.partition, request.offset
     reset = "earliest" if offset is None else "error"
-    with translated(), open_consumer(request.settings, reset) as consumer:
+    with raising_gateway_errors(), open_consumer(request.settings, reset) as consumer:
         leaders = _leaders(consumer, topic, request.timeout_s)
         if partition is not None and partition not in leaders:
             raise NotFound(Reason("no_partition", topic=topic, partition=partition))
@@ -61,7 +61,7 @@ def read(request: ReadRequest) -> RecordPage:
                 led[0], readable[led[0]], request.before_offset, request.limit
             )
         else:
-            page = reader.newest(readable, request.limit)
+            page = reader.read_newest(readable, request.limit)
     missing = sorted([*unread, *page.unread], key=lambda each: each.partition)
     return replace(page, unread=tuple(missing))
 
@@ -94,7 +94,7 @@ def _leaders(consumer: Consumer, topic: str, timeout_s: float) -> dict[int, int]
     """Partition → its leader, −1 = none."""
     response = consumer.list_topics(topic, timeout=timeout_s).topics[topic]
     if response.error is not None:
-        raise translate(response.error)
+        raise gateway_error_of(response.error)
     return {number: partition.leader for number, partition in response.partitions.items()}
 
 
@@ -153,7 +153,7 @@ class _Reader:
         is_last = before_offset is None or newer >= span.stop
         return RecordPage(tuple(rows), unread, partition, older, None if is_last else newer)
 
-    def newest(self, spans: Mapping[int, range], limit: int) -> RecordPage:
+    def read_newest(self, spans: Mapping[int, range], limit: int) -> RecordPage:
         """The newest records of several partitions."""
         width = max(1, min(limit, _WINDOW_RECORDS_MAX // len(spans)))
         scans = [
@@ -177,9 +177,9 @@ class _Reader:
             scans = [scan for scan in newest.unfinished() if scan.partition not in self._failed]
             if not scans or bytes_left <= 0:
                 break
-            newest.add(self._windows(scans, bytes_left))
+            newest.add(self._read_windows(scans, bytes_left))
 
-    def _windows(
+    def _read_windows(
         self, scans: Sequence[PartitionScan], bytes_left: int
     ) -> list[tuple[PartitionScan, list[RecordRow] | None]]:
         """The windows that were read in time; None = the window exceeds its share of the limits."""
@@ -231,7 +231,7 @@ class _Reader:
                 raise KafkaException(error)
             else:
                 self._failed.setdefault(
-                    number, UnreadPartition(number, FAILED, translate(error).message)
+                    number, UnreadPartition(number, FAILED, gateway_error_of(error).message)
                 )
             return message
         return None
