@@ -136,12 +136,12 @@ def _put_partitions(
 
     Returns the size of the replicas in each log directory.
     """
-    spans = answers.metadata.spans
+    rows_by_topic = answers.metadata.rows_by_topic
     columns = {name: _integers(response[name]) for name in ("partition", *_PARTITION_COLUMNS)}
     row_numbers = [
-        span.start + partition if 0 <= partition < len(span) else -1
-        for span, partition in zip(
-            (spans.get(topic, range(0)) for topic in response["topic"]),
+        rows.start + partition if 0 <= partition < len(rows) else -1
+        for rows, partition in zip(
+            (rows_by_topic.get(topic, range(0)) for topic in response["topic"]),
             columns["partition"].tolist(),
             strict=True,
         )

@@ -100,8 +100,10 @@ class Reassignments:
         async def read(broker: Broker) -> None:
             channel = Channel(broker.host, broker.port, self._settings, ByteBudget())
 
-            def build(number: int) -> bytes:
-                return wire.sizes_request(partitions, channel.version(wire.LOG_DIRS_KEY), number)
+            def build(correlation_id: int) -> bytes:
+                return wire.sizes_request(
+                    partitions, channel.version(wire.LOG_DIRS_KEY), correlation_id
+                )
 
             try:
                 answer = await channel.request(build, timeouts.CHANGE_S / 2)

@@ -86,10 +86,10 @@ def _end_offsets(
     log_end: Longs,
 ) -> Longs:
     """The end offset of each (topic, partition); −1 if it is unknown or does not exist."""
-    spans = [metadata.spans.get(topic, range(0)) for topic in topics]
-    spans.append(range(0))  # for index −1: no topic
-    starts = np.array([span.start for span in spans], dtype=np.int64)[topic_index]
-    counts = np.array([len(span) for span in spans], dtype=np.int64)[topic_index]
+    topic_rows = [metadata.rows_by_topic.get(topic, range(0)) for topic in topics]
+    topic_rows.append(range(0))  # for index −1: no topic
+    starts = np.array([rows.start for rows in topic_rows], dtype=np.int64)[topic_index]
+    counts = np.array([len(rows) for rows in topic_rows], dtype=np.int64)[topic_index]
     ends = np.full(len(topic_index), -1, dtype=np.int64)
     exists = (partition >= 0) & (partition < counts)
     ends[exists] = log_end[(starts + partition)[exists]]

@@ -53,7 +53,7 @@ def join_groups(metadata: Metadata, coordinators: Sequence[CoordinatorAnswers]) 
     for group_index, group in enumerate(groups):
         for commits in validated[group.group].commits:
             committed.add(group_index, topics[commits.topic], commits.partitions, commits.offsets)
-            count = len(metadata.spans.get(commits.topic, ()))
+            count = len(metadata.rows_by_topic.get(commits.topic, ()))
             if group.member_count == 0 and len(commits.partitions) < count:
                 all_partitions = np.arange(count, dtype=np.int64)
                 empty_group_keys.append(_pack(group_index, topics[commits.topic]) | all_partitions)

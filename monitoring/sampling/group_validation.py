@@ -44,7 +44,7 @@ class ValidatedGroup:
     members: list[Member] = field(default_factory=list)
     unknown_count: int = 0  # partitions of topics that the cluster does not have
 
-    def size(self, facts: GroupFacts, spans: Mapping[str, range]) -> tuple[int, int]:
+    def size(self, facts: GroupFacts, rows_by_topic: Mapping[str, range]) -> tuple[int, int]:
         """The maximum number of the group's rows, and their approximate size in bytes."""
         counts: dict[str, int] = defaultdict(int)
         text_bytes = 0
@@ -57,9 +57,9 @@ class ValidatedGroup:
                 text_bytes += text * len(partitions)
         rows = dict(counts)
         for name, count in counts.items():
-            if name in spans:
+            if name in rows_by_topic:
                 # A group without members has rows for all partitions of its topics (group_join.py).
-                exist = len(spans[name])
+                exist = len(rows_by_topic[name])
                 rows[name] = exist if facts.member_count == 0 else min(count, exist)
         row_count = max(sum(rows.values()), sum(counts.values()) // _ENTRIES_PER_ROW, 1)
         row_bytes = _ROW_BYTES + len(facts.group) + len(facts.state) + len(facts.protocol_type)
@@ -75,7 +75,7 @@ def validated_groups(
 ) -> dict[str, ValidatedGroup]:
     """The groups of `facts` whose rows fit into the table."""
     groups = {name: ValidatedGroup() for name in facts}
-    check = _PartitionCheck(metadata.spans, invalid)
+    check = _PartitionCheck(metadata.rows_by_topic, invalid)
     for coordinator in coordinators:
         for commits in coordinator.commits:
             name = commits.group
@@ -89,16 +89,16 @@ def validated_groups(
                 group.members += [
                     check.valid_member(name, group, member) for member in described.members
                 ]
-    return _fitting_groups(groups, facts, metadata.spans, invalid)
+    return _fitting_groups(groups, facts, metadata.rows_by_topic, invalid)
 
 
 def _fitting_groups(
     groups: dict[str, ValidatedGroup],
     facts: Mapping[str, GroupFacts],
-    spans: Mapping[str, range],
+    rows_by_topic: Mapping[str, range],
     invalid: InvalidParts,
 ) -> dict[str, ValidatedGroup]:
-    sizes = {name: group.size(facts[name], spans) for name, group in groups.items()}
+    sizes = {name: group.size(facts[name], rows_by_topic) for name, group in groups.items()}
     rows_left, bytes_left = limits.GROUP_ROWS_MAX, limits.GROUP_TABLE_BYTES_MAX
     fitting = {}
     for name in sorted(sizes, key=lambda name: sizes[name]):
@@ -114,8 +114,8 @@ def _fitting_groups(
 class _PartitionCheck:
     """Selects the partitions that can exist, and reports the others as invalid."""
 
-    def __init__(self, spans: Mapping[str, range], invalid: InvalidParts) -> None:
-        self._spans, self._invalid = spans, invalid
+    def __init__(self, rows_by_topic: Mapping[str, range], invalid: InvalidParts) -> None:
+        self._rows_by_topic, self._invalid = rows_by_topic, invalid
         self._unknown_left = limits.UNKNOWN_PARTITIONS_MAX
         self._reported: set[str] = set()  # groups with unknown topics that were reported
 
@@ -144,10 +144,10 @@ class _PartitionCheck:
         self, name: str, group: ValidatedGroup, topic: str, partitions: Ints
     ) -> _Selection | None:
         """An index that selects the valid ones of `partitions`; None = none is valid."""
-        span = self._spans.get(topic)
-        if span is None:
+        rows = self._rows_by_topic.get(topic)
+        if rows is None:
             return self._selection_of_unknown_topic(name, group, partitions)
-        exists = (partitions >= 0) & (partitions < len(span))
+        exists = (partitions >= 0) & (partitions < len(rows))
         if exists.all():
             return slice(None)
         names = {"group": printable(name), "topic": printable(topic)}

@@ -91,9 +91,9 @@ def _rows_of(table: pa.Table, metadata: Metadata) -> tuple[Longs, Flags]:
     ):  # as in most ticks; the rest takes ten times as long
         return np.arange(len(table)), np.ones(len(table), dtype=bool)
     names, ids = topics.to_pylist(), topic_ids.to_pylist()
-    spans = [metadata.spans.get(name, range(0)) for name in names]
-    start = np.array([span.start for span in spans], dtype=np.int64)[code]
-    count = np.array([len(span) for span in spans], dtype=np.int64)[code]
+    topic_rows = [metadata.rows_by_topic.get(name, range(0)) for name in names]
+    start = np.array([rows.start for rows in topic_rows], dtype=np.int64)[code]
+    count = np.array([len(rows) for rows in topic_rows], dtype=np.int64)[code]
     current_ids = dict(zip(metadata.topics, metadata.topic_ids, strict=True))
     code_of_id = {topic_id: number for number, topic_id in enumerate(ids)}
     current_id_code = np.array([_id_code(current_ids.get(n, ""), code_of_id) for n in names])[code]

@@ -1,9 +1,9 @@
 """A day of raw rows as a pattern for days of the past. Pure.
 
-A pattern is the tables of the raw level (history/table_specs.py) of a whole day. Nothing appears
-or disappears in it, and the rows of its first tick continue those of its last tick. So the same day
-can be written for each day of the past. Offsets and topic ids are null: those of the past are not
-known.
+A pattern is the tables of the raw level (history/table_specs.py) of a whole day. No topic, group or
+broker appears or disappears in it, and the rows of its first tick continue those of its last tick.
+So the same day can be written for each day of the past. Offsets and topic ids are null: those of
+the past are not known.
 """
 
 from __future__ import annotations
@@ -102,6 +102,8 @@ def as_pattern(tables: Tables) -> dict[str, pa.Table]:
 
 
 def _joined_rows(table: Table, rows: pa.Table, first_ms: int) -> pa.Table:
+    """The rows, in which those of the first tick have the values of the last one as their values
+    before. Raises NotSteady."""
     rows = rows.combine_chunks().unify_dictionaries()
     keys, times = KeyNames().keys(table, rows), rows["at_ms"].to_numpy()
     order = np.lexsort((times, keys))

@@ -173,7 +173,7 @@ def write(
         levels = last_day if at_ms == last_day_ms else full_day
         for level, tables in levels.items():
             if level is DAY or (level is RAW and not is_recorded):
-                continue  # days are written by year; raw ticks are what the flush goes on from
+                continue  # see below; raw ticks alone would be what the flush goes on from
             if at_ms + DAY_MS > kept_from_ms(level, now_ms):
                 _write_day(root, slug, level, tables, at_ms - day_ms)
         yield datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
@@ -189,14 +189,14 @@ def _rolled_up(
 
     # In one piece: a filter of thousands of pieces takes 20 times as long.
     found: LevelTables = {RAW: {name: rows.combine_chunks() for name, rows in raw.items()}}
-    mark = uuid.uuid4().hex
-    locations = _spark_input(space, raw, mark)
+    prefix = uuid.uuid4().hex
+    locations = _spark_input(space, raw, prefix)
     for level in levels:
         source = _SOURCE[level]
         ticks = found[source][TICKS].sort_by("at_ms")
         found[level] = {TICKS: coarser_ticks(ticks, source, level.bucket_ms)}
         buckets = buckets_of(ticks, is_raw=source is RAW)
-        outputs = {name: f"{mark}-{level.name}-{name}" for name in locations}
+        outputs = {name: f"{prefix}-{level.name}-{name}" for name in locations}
         rows_max = max((len(found[source][name]) for name in locations), default=0)
         steps = [
             RollUp(
@@ -218,7 +218,7 @@ def _rolled_up(
             schema = schema_of(name, is_raw=False)
             parts = [
                 read_file(space.root, space.root.path(*each.path), schema)
-                for each in space.spark_files(output, name, mark)
+                for each in space.spark_files(output, name, prefix)
             ]
             if parts:
                 found[level][name] = writer.joined(name, parts)
@@ -233,11 +233,11 @@ def _source_file(location: str, rows: pa.Table) -> SourceFile:
     return SourceFile(location, len(rows), times["min"], times["max"])
 
 
-def _spark_input(space: Workspace, raw: Tables, mark: str) -> dict[str, str]:
+def _spark_input(space: Workspace, raw: Tables, prefix: str) -> dict[str, str]:
     """The raw rows as files; table → location."""
     found = {}
     for name in raw.keys() & TABLES.keys():
-        file = f"{mark}-raw-{name}.parquet"
+        file = f"{prefix}-raw-{name}.parquet"
         space.root.write(memoryview(writer.parquet(raw[name])), *space.folder, file)
         found[name] = space.output(file)
     return found

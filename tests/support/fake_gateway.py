@@ -218,8 +218,8 @@ class FakeWire:
         self._cluster.asked("has_topic")
         return name in self._cluster.topics
 
-    def spans(self, topic: str, timeout_s: float) -> dict[int, range]:
-        self._cluster.asked("spans")
+    def offset_ranges(self, topic: str, timeout_s: float) -> dict[int, range]:
+        self._cluster.asked("offset_ranges")
         found = self._cluster.topics.get(topic)
         if found is None:
             return {}

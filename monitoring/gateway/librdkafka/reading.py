@@ -49,8 +49,14 @@ def read(request: ReadRequest) -> RecordPage:
         numbers = sorted(leaders) if partition is None else [partition]
         unread = [UnreadPartition(number, NO_LEADER) for number in numbers if leaders[number] < 0]
         led = [number for number in numbers if leaders[number] >= 0]
-        unread += [UnreadPartition(number, SILENT) for number in led if number not in request.spans]
-        readable = {number: request.spans[number] for number in led if number in request.spans}
+        unread += [
+            UnreadPartition(number, SILENT) for number in led if number not in request.offset_ranges
+        ]
+        readable = {
+            number: request.offset_ranges[number]
+            for number in led
+            if number in request.offset_ranges
+        }
         reader = _Reader(consumer, topic, request.max_bytes, request.timeout_s)
         if not readable:
             page = RecordPage(())
@@ -107,16 +113,16 @@ class _Reader:
         self._answered: set[int] = set()  # partitions that answered
         self._failed: dict[int, UnreadPartition] = {}
 
-    def read_forward(self, partition: int, span: range, offset: int, limit: int) -> RecordPage:
+    def read_forward(self, partition: int, log_range: range, offset: int, limit: int) -> RecordPage:
         """Records from `offset` on."""
-        if not span.start <= offset <= span.stop:
-            raise OffsetOutOfRange(_range_message(self._topic, partition, span))
-        older = offset if offset > span.start else None
-        if offset == span.stop:
+        if not log_range.start <= offset <= log_range.stop:
+            raise OffsetOutOfRange(_range_message(self._topic, partition, log_range))
+        older = offset if offset > log_range.start else None
+        if offset == log_range.stop:
             return RecordPage((), (), partition, older)
         rows: list[RecordRow] = []
         size_bytes, at_end = 0, False
-        self._assign({partition: OFFSET_BEGINNING if offset == span.start else offset})
+        self._assign({partition: OFFSET_BEGINNING if offset == log_range.start else offset})
         while len(rows) < limit and size_bytes < self._max_bytes and not at_end:
             message = self._next(partition_count=1)
             if message is None:
@@ -126,19 +132,19 @@ class _Reader:
             else:
                 rows.append(row_of(message))
                 size_bytes += rows[-1].size_bytes
-        if rows and rows[0].offset > span.start:
+        if rows and rows[0].offset > log_range.start:
             older = rows[0].offset
         newer = rows[-1].offset + 1 if rows and not at_end else None
         unread = () if at_end or len(rows) == limit else (self._unread_partition(partition),)
-        newer = newer if newer is not None and newer < span.stop else None
+        newer = newer if newer is not None and newer < log_range.stop else None
         return RecordPage(tuple(rows), unread, partition, older, newer)
 
     def read_backward(
-        self, partition: int, span: range, before_offset: int | None, limit: int
+        self, partition: int, log_range: range, before_offset: int | None, limit: int
     ) -> RecordPage:
         """The newest records below `before_offset`."""
-        end = span.stop if before_offset is None else min(before_offset, span.stop)
-        scan = PartitionScan(partition, span.start, end, limit)
+        end = log_range.stop if before_offset is None else min(before_offset, log_range.stop)
+        scan = PartitionScan(partition, log_range.start, end, limit)
         # One more than `limit`, to see if there are older ones.
         newest = NewestRecords([scan], limit + 1, by_offset)
         self._scan(newest)
@@ -150,14 +156,15 @@ class _Reader:
             older = scan.end
         newer = rows[0].offset + 1 if rows else end
         unread = () if len(rows) == limit else self._unread_partitions(newest)
-        is_last = before_offset is None or newer >= span.stop
+        is_last = before_offset is None or newer >= log_range.stop
         return RecordPage(tuple(rows), unread, partition, older, None if is_last else newer)
 
-    def read_newest(self, spans: Mapping[int, range], limit: int) -> RecordPage:
+    def read_newest(self, offset_ranges: Mapping[int, range], limit: int) -> RecordPage:
         """The newest records of several partitions."""
-        width = max(1, min(limit, _WINDOW_RECORDS_MAX // len(spans)))
+        width = max(1, min(limit, _WINDOW_RECORDS_MAX // len(offset_ranges)))
         scans = [
-            PartitionScan(number, span.start, span.stop, width) for number, span in spans.items()
+            PartitionScan(number, offsets.start, offsets.stop, width)
+            for number, offsets in offset_ranges.items()
         ]
         newest = NewestRecords(scans, limit, by_time)
         self._scan(newest)
@@ -257,11 +264,11 @@ class _Window:
         return row.offset == self.scan.end - 1
 
 
-def _range_message(topic: str, partition: int, span: range) -> Reason:
+def _range_message(topic: str, partition: int, log_range: range) -> Reason:
     parameters = {"topic": topic, "partition": partition}
-    if span:
-        return Reason("offsets_held", **parameters, first=span.start, last=span.stop - 1)
-    return Reason("partition_empty", **parameters, next=span.stop)
+    if log_range:
+        return Reason("offsets_held", **parameters, first=log_range.start, last=log_range.stop - 1)
+    return Reason("partition_empty", **parameters, next=log_range.stop)
 
 
 def _partition(message: Message) -> int:
