@@ -107,7 +107,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             await self.close(code=NOT_ALLOWED)
             return
         cluster, rights = allowed
-        status = await sync_to_async(self._status, thread_sensitive=False)(rights)
+        status = await sync_to_async(self._refreshed_status, thread_sensitive=False)(rights)
         is_alert = version.startswith("alerts")
         if pages.version_seen(status) == self._browser_version and not is_alert:
             self._sent_version = version
@@ -124,7 +124,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         )
         await self.send(text_data=html)
 
-    def _status(self, rights: Rights) -> SampleStatus:
+    def _refreshed_status(self, rights: Rights) -> SampleStatus:
         snapshot_cache.refresh(
             self.slug, at_once=self._announced_tick is None, announced=self._announced_tick
         )

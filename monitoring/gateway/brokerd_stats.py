@@ -39,7 +39,7 @@ class BrokerdStatsReader:
             follow_redirects=False, trust_env=False, timeout=None, limits=_CONNECTION_LIMITS
         )
 
-    def serves(self, broker_id: int) -> bool:
+    def has_admin_port(self, broker_id: int) -> bool:
         return str(broker_id) in self._urls.by_broker
 
     async def read_into(self, answers: ClusterAnswers, broker_id: int, timeout_s: float) -> None:

@@ -39,7 +39,7 @@ class Reassignments:
     def __init__(self, settings: ClientSettings) -> None:
         self._settings = settings
 
-    def check(self) -> None:
+    def check_supported(self) -> None:
         """Raises Unsupported if the cluster cannot list and alter reassignments."""
         self._ask(_check_versions_only, wire.ALTER_KEY, wire.LIST_KEY)
 

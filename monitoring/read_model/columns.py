@@ -77,7 +77,7 @@ def counts(mask: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:
     return np.bincount(codes[mask & (codes >= 0)], minlength=n)
 
 
-def find(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def find_keys(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each wanted key its index in `keys`, and whether it is there."""
     if not len(keys):
         return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
@@ -86,12 +86,12 @@ def find(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows, keys[rows] == wanted
 
 
-def number(value: float) -> float | None:
-    """A NumPy number as a Python number; NaN → None."""
+def float_or_none(value: float) -> float | None:
+    """A NumPy number as a float; NaN → None."""
     return None if np.isnan(value) else float(value)
 
 
-def integer(value: float) -> int | None:
+def int_or_none(value: float) -> int | None:
     return None if np.isnan(value) else int(value)
 
 
@@ -120,7 +120,7 @@ class Sums:
         """The sum for one code, cached: tables are sorted by it repeatedly."""
         partial_sum = self._cache.get(code)
         if partial_sum is None:
-            value, missing = number(self.values[code]), int(self.missing[code])
+            value, missing = float_or_none(self.values[code]), int(self.missing[code])
             total = int(self.part_counts[code])
             partial_sum = self._cache[code] = PartialSum(value, missing, total, self.unit)
         return partial_sum

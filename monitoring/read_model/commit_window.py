@@ -12,7 +12,7 @@ from django.utils.functional import cached_property
 
 from monitoring.lag import lag_state
 from monitoring.lag.rates import rates
-from monitoring.read_model.columns import find
+from monitoring.read_model.columns import find_keys
 from monitoring.read_model.group_columns import GroupColumns
 
 STEP_MS = 30_000
@@ -58,7 +58,7 @@ class GroupTableRows:
         keys = ((group * size + topic + 1) << _PARTITION_BITS) + other.partition
         keys[(group < 0) | (topic < 0)] = -1
         own = ((self.group * size + self.topic + 1) << _PARTITION_BITS) + self.partition
-        return find(keys, own)
+        return find_keys(keys, own)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pyarrow as pa
 from django.utils.functional import cached_property
 
 from monitoring.lag.lag_state import LagState
-from monitoring.read_model.columns import integer, number
+from monitoring.read_model.columns import float_or_none, int_or_none
 from monitoring.read_model.group_columns import LagSums
 from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
 from monitoring.read_model.scope_masks import ScopeMasks
@@ -63,9 +63,9 @@ class GroupRows:
         return {
             "lag_state": [row[0][0] if row else LagState.UNKNOWN for row in lag_states],
             "lag_states": lag_states,
-            "uncommitted_records": list(map(integer, self._uncommitted_records[codes])),
-            "consumed_rate": list(map(number, rates["consumed"])),
-            "produced_rate": list(map(number, rates["produced"])),
+            "uncommitted_records": list(map(int_or_none, self._uncommitted_records[codes])),
+            "consumed_rate": list(map(float_or_none, rates["consumed"])),
+            "produced_rate": list(map(float_or_none, rates["produced"])),
         }
 
     @cached_property

@@ -13,7 +13,7 @@ from monitoring.read_model.columns import (
     Sums,
     codes_and_names,
     counts,
-    find,
+    find_keys,
     numbers,
 )
 from monitoring.ticks.tick import Tick
@@ -104,12 +104,12 @@ class PartitionColumns:
             return np.arange(len(self.topic)), np.ones(len(self.topic), bool)
         translated = previous.topic_names.codes_in(self.topic_names)
         keys = (translated[previous.topic] << _PARTITION_BITS) + previous.partition
-        return find(keys, (self.topic << _PARTITION_BITS) + self.partition)
+        return find_keys(keys, (self.topic << _PARTITION_BITS) + self.partition)
 
     def records(self, topic: np.ndarray, partition: np.ndarray) -> Floats:
         """End offset − start offset of these partitions; NaN = unknown."""
         keys = (self.topic << _PARTITION_BITS) + self.partition
-        rows, exists = find(keys, (topic << _PARTITION_BITS) + partition)
+        rows, exists = find_keys(keys, (topic << _PARTITION_BITS) + partition)
         counts = (self.end - self.start)[rows] if len(keys) else np.full(len(topic), np.nan)
         return np.where(exists, counts, np.nan)
 
@@ -121,7 +121,7 @@ class TopicColumns:
     names: list[str]
     partitions: np.ndarray
     replication: np.ndarray
-    offsets: Sums  # end offsets − start offsets: more than the records in compacted topics
+    offset_count: Sums  # end offsets − start offsets: more than the records in compacted topics
     size: Sums  # of the leaders' replicas
     disk: Sums  # of every replica
     messages_rate: Sums
@@ -143,7 +143,7 @@ class TopicColumns:
             names=partitions.topic_names.all,
             partitions=counts(np.ones(len(partitions.topic), bool), partitions.topic, n),
             replication=replication,
-            offsets=Sums.by_code(partitions.end - partitions.start, partitions.topic, n),
+            offset_count=Sums.by_code(partitions.end - partitions.start, partitions.topic, n),
             size=Sums.by_code(partitions.size, partitions.topic, n),
             disk=_disk(partitions, n),
             messages_rate=Sums.by_code(growth["end"], partitions.topic, n),

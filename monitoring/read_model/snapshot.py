@@ -17,7 +17,7 @@ from django.utils.functional import cached_property
 from monitoring.lag.lag_state import LagState
 from monitoring.read_model import name_search
 from monitoring.read_model.broker_rows import broker_rows
-from monitoring.read_model.columns import integer, number
+from monitoring.read_model.columns import float_or_none, int_or_none
 from monitoring.read_model.group_rows import GroupRows
 from monitoring.read_model.lag_rows import LagRows
 from monitoring.read_model.name_search import SearchWords
@@ -141,13 +141,13 @@ class Snapshot:
                 leader=int(p.leader[row]),
                 replicas=replicas[i] or [],
                 isr=isr[i] or [],
-                log_start_offset=integer(p.start[row]),
-                log_end_offset=integer(p.end[row]),
-                size_bytes=integer(p.size[row]),
-                messages_rate=number(growth["end"][row]),
-                bytes_in_rate=number(growth["bytes_in"][row]),
+                log_start_offset=int_or_none(p.start[row]),
+                log_end_offset=int_or_none(p.end[row]),
+                size_bytes=int_or_none(p.size[row]),
+                messages_rate=float_or_none(growth["end"][row]),
+                bytes_in_rate=float_or_none(growth["bytes_in"][row]),
                 last_record=LastRecord(
-                    integer(p.last_record_ms[row]), not p.has_newer_records[row]
+                    int_or_none(p.last_record_ms[row]), not p.has_newer_records[row]
                 ),
             )
             for i, row in enumerate(rows.tolist())

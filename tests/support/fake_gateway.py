@@ -348,7 +348,7 @@ class FakeReassignments:
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
 
-    def check(self) -> None:
+    def check_supported(self) -> None:
         self._cluster.asked("check_reassignments")
 
     def in_progress(self) -> list[Reassignment]:

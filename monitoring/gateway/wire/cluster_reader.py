@@ -239,7 +239,7 @@ class ClusterReader:
         timeout_s: float,
     ) -> None:
         """From brokerd's admin port if there is one, else by DescribeLogDirs."""
-        if self._broker_stats is not None and self._broker_stats.serves(broker.id):
+        if self._broker_stats is not None and self._broker_stats.has_admin_port(broker.id):
             try:
                 await self._broker_stats.read_into(answers, broker.id, timeout_s)
                 return
