@@ -39,7 +39,7 @@ from monitoring.written_history import marker
 from monitoring.written_history.marker import WrittenRange
 from monitoring.written_history.pattern import (
     Hour,
-    Tables,
+    RowsByTable,
     cut_day,
     hours_used,
     is_complete,
@@ -113,7 +113,7 @@ def recorded_hours(root: Root, slug: str, now_ms: int) -> list[Hour]:
     return used
 
 
-def _steady_hour(root: Root, span_folder: SpanFolder) -> Tables | None:
+def _steady_hour(root: Root, span_folder: SpanFolder) -> RowsByTable | None:
     """The rows of a complete, steady hour; else None."""
     ticks = reader.ticks(root, span_folder.slug, RAW, span_folder.start_ms, span_folder.end_ms)
     if not is_complete(ticks, span_folder.start_ms):
@@ -135,7 +135,7 @@ def _steady_hour(root: Root, span_folder: SpanFolder) -> Tables | None:
     return tables
 
 
-def _row_count(tables: Tables) -> int:
+def _row_count(tables: RowsByTable) -> int:
     return sum(map(len, tables.values()))
 
 
@@ -149,8 +149,8 @@ def check_rows(count: int) -> None:
 
 
 def write(
-    spark: SparkSession, root: Root, slug: str, day: Tables, day_ms: int, planned: WrittenRange,
-    now_ms: int,
+    spark: SparkSession, root: Root, slug: str, day: RowsByTable, day_ms: int,
+    planned: WrittenRange, now_ms: int,
 ) -> Iterator[str]:  # fmt: skip
     """Write the range from the pattern `day`, which starts at `day_ms`; yields each day's date.
 
@@ -181,7 +181,7 @@ def write(
 
 
 def _rolled_up(
-    spark: SparkSession, space: Workspace, raw: Tables, day_ms: int, levels: Sequence[Level]
+    spark: SparkSession, space: Workspace, raw: RowsByTable, day_ms: int, levels: Sequence[Level]
 ) -> LevelTables:
     """The tables of these levels and the raw level of a day. Rows of a level are sorted by key."""
     from monitoring.spark.jobs.roll_up_and_merge import RollUp, roll_up
@@ -233,7 +233,7 @@ def _source_file(location: str, rows: pa.Table) -> SourceFile:
     return SourceFile(location, len(rows), times["min"], times["max"])
 
 
-def _spark_input(space: Workspace, raw: Tables, prefix: str) -> dict[str, str]:
+def _spark_input(space: Workspace, raw: RowsByTable, prefix: str) -> dict[str, str]:
     """The raw rows as files; table → location."""
     found = {}
     for name in raw.keys() & TABLES.keys():
@@ -243,7 +243,7 @@ def _spark_input(space: Workspace, raw: Tables, prefix: str) -> dict[str, str]:
     return found
 
 
-def _write_day(root: Root, slug: str, level: Level, tables: Tables, shift_ms: int) -> None:
+def _write_day(root: Root, slug: str, level: Level, tables: RowsByTable, shift_ms: int) -> None:
     """The rows of a day, `shift_ms` later than the pattern; raw ticks are in a folder by hour."""
     length_ms = HOUR_MS if level is RAW else DAY_MS
     first_ms = bucket_start(pc.min(tables[TICKS]["at_ms"]).as_py(), DAY_MS)
