@@ -48,13 +48,11 @@ class GroupTableRows:
 
     def rows_in(self, other: "GroupTableRows") -> tuple[np.ndarray, np.ndarray]:
         """For each row its number in `other`, and whether it is there."""
-        group = np.append(other.groups.group_names.codes_in(self.groups.group_names), -1)[
-            other.group
-        ]
-        topic = np.append(other.groups.topic_names.codes_in(self.groups.topic_names), -1)[
-            other.topic
-        ]
-        size = len(self.groups.topic_names.all) + 1
+        group_names, topic_names = self.groups.group_names, self.groups.topic_names
+        # The other table's rows with the codes of this one; the last entry is for code −1.
+        group = np.append(other.groups.group_names.codes_in(group_names), -1)[other.group]
+        topic = np.append(other.groups.topic_names.codes_in(topic_names), -1)[other.topic]
+        size = len(topic_names.all) + 1
         keys = ((group * size + topic + 1) << _PARTITION_BITS) + other.partition
         keys[(group < 0) | (topic < 0)] = -1
         own = ((self.group * size + self.topic + 1) << _PARTITION_BITS) + self.partition
