@@ -14,10 +14,11 @@ NAMES = frozenset({CONSOLE_ACCESS, CONSOLE_AUDIT})
 
 def hidden_by_cluster() -> dict[str, frozenset[str]]:
     """Cluster slug → topics that only admins see."""
-    rows = Cluster.objects.values_list("slug", "kafka_cluster_id", "holds_own_topics")
-    entries = [(slug, (cluster_id, is_marked)) for slug, cluster_id, is_marked in rows]
-    marked_ids = [cluster_id for _slug, (cluster_id, is_marked) in entries if is_marked]
-    return {slug: _hidden(*entry, marked_ids) for slug, entry in entries}
+    entries = list(Cluster.objects.values_list("slug", "kafka_cluster_id", "holds_own_topics"))
+    marked_ids = [cluster_id for _slug, cluster_id, is_marked in entries if is_marked]
+    return {
+        slug: _hidden(cluster_id, is_marked, marked_ids) for slug, cluster_id, is_marked in entries
+    }
 
 
 def hidden_on(cluster: Cluster) -> frozenset[str]:
@@ -43,7 +44,10 @@ def mark_other_entries(cluster: Cluster) -> None:
 
 
 def _hidden(cluster_id: str, is_marked: bool, marked_ids: list[str]) -> frozenset[str]:
-    """Two entries may refer to the same Kafka cluster if one of the cluster ids is unknown."""
+    """The topics that are hidden on an entry: NAMES if it is marked, or may be a marked cluster.
+
+    If one of two cluster ids is unknown, they may be of the same Kafka cluster.
+    """
     if is_marked or any(not cluster_id or not other or cluster_id == other for other in marked_ids):
         return NAMES
     return frozenset()

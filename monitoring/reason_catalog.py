@@ -198,7 +198,7 @@ _ADMIN_PORTS = {
     "answer_values": gettext_noop("it answers more than %(max)d values"),
 }
 # --- Invalid parts of a cluster's answers -----------------------------------------------------
-_REFUSED = {
+_INVALID = {
     "and_more": gettext_noop("and others like these: %(n)d"),
     "answer_size": gettext_noop("an answer with an invalid size of %(size)d bytes"),
     "pass_size": gettext_noop("the cluster's answers to one sample have more than %(max)d bytes"),
@@ -342,7 +342,7 @@ TEXTS = {
     **_RECORDS,
     **_REGISTRIES,
     **_ADMIN_PORTS,
-    **_REFUSED,
+    **_INVALID,
     **_TOO_MANY,
     **_SAMPLES,
     **PIPELINE,

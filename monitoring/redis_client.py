@@ -53,7 +53,7 @@ def client() -> redis.Redis:
 @contextmanager
 def guarded() -> Iterator[redis.Redis]:
     """The client; failures are raised as StoreDown."""
-    with _translated():
+    with _raising_store_errors():
         yield client()
 
 
@@ -64,7 +64,7 @@ def quick() -> Iterator[redis.Redis]:
     if time.monotonic() < _retry_at.get(url, 0.0):
         raise StoreDown("Redis did not answer a moment ago")
     try:
-        with _translated():
+        with _raising_store_errors():
             yield _client_of(url, _QUICK_TIMEOUT_S)
     except StoreFull:
         raise  # a full Redis answers without delay
@@ -91,7 +91,7 @@ def reset_backoff() -> None:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _raising_store_errors() -> Iterator[None]:
     try:
         yield
     except (redis.ConnectionError, redis.TimeoutError) as error:

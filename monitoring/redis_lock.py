@@ -38,7 +38,7 @@ def try_lock(key: str, holder: str, lifetime_ms: int) -> Iterator[str | None]:
 
 
 def renew(key: str, holder: str, lifetime_ms: int) -> None:
-    """Let a lock that `holder` still has live on. Raises StoreDown."""
+    """Extend the lock, if `holder` still has it. Raises StoreDown."""
     with redis_client.guarded() as client:
         client.eval(_RENEW, 1, key, holder, lifetime_ms)
 

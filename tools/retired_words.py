@@ -598,6 +598,14 @@ RETIRED = {
     "controller.raise_if_error": "error_codes.raise_if_error",
     "controller.refusal": "error_codes.reason_of",
     "fetch.refusal": "error_codes.reason_of",
+    "metadata.spans": "metadata.rows_by_topic",
+    "gateway.wire.spans": "gateway.wire.offset_ranges",
+    "gateway.reassignments.check": "gateway.reassignments.check_supported",
+    "tasks.drop_old": "tasks.delete_old_alerts",
+    "is_metadata": "is_cloud_metadata",
+    "registry_error": "registry_failure",
+    "error_mapping.translate": "error_mapping.gateway_error_of",
+    "public_topics": "non_internal_topics",
 }
 
 RETIRED_IN_BROKERD = {

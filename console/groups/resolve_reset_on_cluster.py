@@ -81,7 +81,7 @@ def _chosen_partitions(
     gateway: Gateway, scope: Scope, committed: Iterable[TopicPartition], reset: Reset
 ) -> list[TopicPartition]:
     """The partitions to reset: those of a file, or of the chosen topics. Raises PlanRefused."""
-    spans = gateway.wire.metadata().spans
+    spans = gateway.wire.metadata().rows_by_topic
     counts = {topic: len(span) for topic, span in spans.items() if scope.shows_topic(topic)}
     if reset.reset_to == ResetTo.FILE:
         keys = [key for key in reset.file_offsets if _is_chosen(key, reset)]

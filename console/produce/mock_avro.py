@@ -58,7 +58,7 @@ def json_schema_of(schema: Schema) -> dict[str, Any]:
 
 
 class _TypesAsJsonSchema:
-    """The types of an Avro schema as JSON Schema; implements avro_compiler.Parts."""
+    """The types of an Avro schema as JSON Schema; implements avro_compiler.TypeBuilder."""
 
     primitives: Mapping[str, _Type] = {
         "null": _Type("null", {"type": "null"}),

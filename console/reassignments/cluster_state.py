@@ -41,7 +41,7 @@ def partitions(metadata: Metadata, topics: list[str]) -> dict[TopicPartition, Pa
     topic_indexes = {name: number for number, name in enumerate(metadata.topics)}
     found: dict[TopicPartition, Partition] = {}
     for topic in topics:
-        for number, row in enumerate(metadata.spans.get(topic, ())):
+        for number, row in enumerate(metadata.rows_by_topic.get(topic, ())):
             found[topic, number] = Partition(
                 metadata.topic_ids[topic_indexes[topic]],
                 int(metadata.leaders[row]),

@@ -41,7 +41,7 @@ def read_state(cluster: Cluster, topics: list[str]) -> ClusterState:
     """The state of these topics. Raises Unsupported if the cluster cannot reassign partitions, or
     another GatewayError."""
     with for_cluster(cluster) as gateway:
-        gateway.reassignments.check()
+        gateway.reassignments.check_supported()
         return cluster_state.read(gateway, topics)
 
 
@@ -102,7 +102,7 @@ def propose_cancel(principal: Principal, cluster: Cluster, topic: str) -> Plan:
     if not principal.may(VERB, cluster, topic):
         raise PlanRefused(Reason("plan_not_allowed"))
     with for_cluster(cluster) as gateway:
-        gateway.reassignments.check()
+        gateway.reassignments.check_supported()
         running = [each for each in gateway.reassignments.in_progress() if each.topic == topic]
     if not running:
         raise PlanRefused(_("No partition of this topic is being reassigned."))

@@ -132,7 +132,7 @@ def _of_text(kind: str, shown: str, size_bytes: int, encoding: str = "") -> Deco
 def _in_hex(data: bytes) -> Decoded:
     shown = data[:HEX_BYTES_MAX].hex(" ", -2)
     found = Decoded("hex", shown, len(data), len(data) > HEX_BYTES_MAX, shown[:PREVIEW_CHARS])
-    return replace(found, possible_schema_id=wire_format.schema_id(data))
+    return replace(found, possible_schema_id=wire_format.schema_id_of(data))
 
 
 def _one_line(text: str) -> str:

@@ -96,7 +96,7 @@ def start(
 
 def _spans(gateway: Gateway, query: SearchQuery) -> dict[int, range]:
     """Partition → the offsets to search. Raises GatewayError."""
-    spans = gateway.wire.spans(query.topic, timeouts.READ_S)
+    spans = gateway.wire.offset_ranges(query.topic, timeouts.READ_S)
     if not spans and not gateway.wire.has_topic(query.topic):
         raise NotFound(Reason("topic_not_on_cluster", topic=query.topic))
     if query.partition is not None:

@@ -69,7 +69,7 @@ def start(principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int
 
 def _part(gateway: Gateway, row: PartitionRow, min_lag_ms: int, now_ms: int) -> CompactablePart:
     """What is read; without the admin port of brokerd the bounds of segments are not known."""
-    log = gateway.wire.spans(row.topic, timeouts.READ_S).get(row.partition)
+    log = gateway.wire.offset_ranges(row.topic, timeouts.READ_S).get(row.partition)
     if log is None:
         raise ClusterUnavailable(
             Reason("partition_unread", topic=row.topic, partition=row.partition)

@@ -64,7 +64,7 @@ def columns() -> list[Column]:
         Column("name", _("Topic"), lambda row: row.name),
         Column("partitions", _("Partitions"), lambda row: row.partitions, numeric=True),
         Column("replication", _("Replication"), lambda row: row.replication, numeric=True),
-        Column("offsets", _("Offsets"), lambda row: row.offsets, numeric=True),
+        Column("offsets", _("Offsets"), lambda row: row.offset_count, numeric=True),
         Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
         Column("disk", _("On disk"), lambda row: row.disk_bytes, numeric=True),
         Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),

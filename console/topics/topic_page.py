@@ -32,7 +32,7 @@ def partitions(
         ),
         Column("start", _("Log start offset"), lambda row: row.log_start_offset, numeric=True),
         Column("end", _("End offset"), lambda row: row.log_end_offset, numeric=True),
-        Column("offsets", _("Offsets"), lambda row: row.offsets, numeric=True),
+        Column("offsets", _("Offsets"), lambda row: row.offset_count, numeric=True),
         Column("size", _("Size"), lambda row: row.size_bytes, numeric=True),
         Column("rate", _("Messages in"), lambda row: row.messages_rate, numeric=True),
         Column("last-record", _("Last record"), lambda row: row.last_record.at_ms, numeric=True),

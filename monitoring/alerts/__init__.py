@@ -4,7 +4,7 @@ evaluate                  is called after each tick (monitoring/sampling/service
 rule_input_of_tick        the lags of the tick, by group and topic (lag_condition.RuleInput)
 state_machine             decides which alerts fire and which resolve
 payload                   the message; it is stored as an AlertDelivery (models.py)
-delivery_queue.enqueue    sends its id to the workers of the queue `deliveries`
-tasks.deliver             sends the message: webhook.post
+delivery_queue.enqueue    queues the task `deliver` with its id
+tasks.deliver             sends the message to the webhook: webhook.post
 retry_waits               when it is sent again, if that failed
 """

@@ -1,11 +1,11 @@
-"""Sends deliveries to the Celery queue `deliveries`, each to one worker at a time.
+"""Queues a Celery task for each delivery that is due; the task sends the message to the webhook.
 
-`queued_at` in the row marks a delivery that was sent, so that it is not sent twice. The mark is
-removed when the attempt has finished. After LOST_AFTER it is ignored, since by then the message has
-expired or its worker has died.
+`queued_at` in the delivery's row is the time at which its task was queued, so that there is only
+one. It is set to null when the task has finished. After LOST_AFTER it is ignored, since by then the
+task has expired or its worker has died.
 
-Of each rule at most IN_PROGRESS_MAX deliveries are sent at the same time; the next follows when one
-has finished. So a webhook that does not answer blocks at most that many threads.
+Each rule has at most IN_PROGRESS_MAX tasks at a time; the next is queued when one has finished. So
+a webhook that does not answer blocks at most that many threads.
 """
 
 import logging
@@ -26,15 +26,15 @@ LOST_AFTER = timedelta(seconds=_EXPIRES_S or 0)
 
 
 def enqueue(delivery_id: int) -> bool:
-    """Send a delivery to a worker; False if it is not due, with a worker already, or must wait.
+    """Queue the delivery's task; False if it is not due, has a task already, or must wait.
 
-    A delivery that must wait is sent when another one of its rule has finished, or by
-    `enqueue_due_deliveries`.
+    A delivery that must wait is queued when another one of its rule has finished, or by
+    `tasks.enqueue_due_deliveries`.
     """
     now = timezone.now()
     rule_ids = AlertDelivery.objects.filter(pk=delivery_id).values_list("rule_id", flat=True)
     rule_id = rule_ids.first()
-    if rule_id is None or _in_progress(rule_id, now) >= IN_PROGRESS_MAX:
+    if rule_id is None or _queued_count(rule_id, now) >= IN_PROGRESS_MAX:
         return False
     if not _due(now).filter(pk=delivery_id).update(queued_at=now):
         return False
@@ -50,7 +50,7 @@ def enqueue(delivery_id: int) -> bool:
 
 
 def enqueue_of_rule(rule_id: int) -> None:
-    """Send the rule's due deliveries, the oldest first, up to IN_PROGRESS_MAX."""
+    """Queue the rule's due deliveries, the oldest first, up to IN_PROGRESS_MAX."""
     oldest = _due(timezone.now()).filter(rule_id=rule_id).order_by("next_attempt_at", "pk")
     for delivery_id in list(oldest.values_list("pk", flat=True)[:IN_PROGRESS_MAX]):
         enqueue(delivery_id)
@@ -62,13 +62,13 @@ def rules_with_due_deliveries() -> list[int]:
     return list(due.values_list("rule_id", flat=True).distinct())
 
 
-def _in_progress(rule_id: int, now: datetime) -> int:
+def _queued_count(rule_id: int, now: datetime) -> int:
     waiting = AlertDelivery.objects.filter(rule_id=rule_id, state=AlertDelivery.State.WAITING)
     return waiting.filter(queued_at__gt=now - LOST_AFTER).count()
 
 
 def _due(now: datetime) -> QuerySet[AlertDelivery]:
-    """Deliveries that are due and with no worker."""
+    """Deliveries that are due and have no task."""
     return AlertDelivery.objects.filter(
         Q(queued_at=None) | Q(queued_at__lte=now - LOST_AFTER),
         state=AlertDelivery.State.WAITING,

@@ -2,7 +2,7 @@
 
 Firing and resolved alerts are in the database, pending subjects in Redis. A transition and its
 message are written in one transaction. A tick that is evaluated twice changes nothing: an alert is
-created only if none is open, and resolved only if one is open. A rule that fails is logged and
+created only if none is firing, and resolved only if one is firing. A rule that fails is logged and
 skipped.
 """
 
@@ -50,7 +50,7 @@ def evaluate(tick: Tick) -> bool:
         scope = public_scope(rules[0].cluster)
         with_topics = any(rule.topic_pattern for rule in rules)
         rule_input = rule_input_of(tick, scope, with_topics=with_topics)
-        firing = _firing(rules)
+        firing = _firing_alerts(rules)
         new_pending: pending_subjects.Pending = {}
         for rule in rules:
             try:
@@ -74,11 +74,11 @@ def evaluate(tick: Tick) -> bool:
     return changed
 
 
-def _firing(rules: list[AlertRule]) -> dict[int, dict[Subject, Alert]]:
-    """The open alerts of each rule, by rule id."""
+def _firing_alerts(rules: list[AlertRule]) -> dict[int, dict[Subject, Alert]]:
+    """The firing alerts of each rule, by rule id."""
     by_rule: dict[int, dict[Subject, Alert]] = {}
-    open_alerts = Alert.objects.filter(rule__in=rules, state=Alert.State.FIRING)
-    for alert in open_alerts.select_related("rule__cluster"):
+    alerts = Alert.objects.filter(rule__in=rules, state=Alert.State.FIRING)
+    for alert in alerts.select_related("rule__cluster"):
         by_rule.setdefault(alert.rule_id, {})[Subject(alert.group, alert.topic)] = alert
     return by_rule
 
@@ -87,7 +87,7 @@ def _evaluate_rule(
     rule: AlertRule,
     rule_input: RuleInput,
     pending: dict[Subject, SubjectState],
-    open_alerts: dict[Subject, Alert],
+    firing_alerts: dict[Subject, Alert],
     tick: Tick,
 ) -> tuple[dict[Subject, SubjectState], bool]:
     """Evaluate one rule: (pending subjects, whether an alert changed)."""
@@ -96,7 +96,7 @@ def _evaluate_rule(
     )
     firing = {
         subject: SubjectState(Phase.FIRING, alert.since_ms, tick.at_ms, alert.unknown_since_ms)
-        for subject, alert in open_alerts.items()
+        for subject, alert in firing_alerts.items()
     }
     not_over_ms_max = _NOT_OVER_INTERVALS * tick.interval_ms
     states, transitions = evaluate_condition(
@@ -107,12 +107,12 @@ def _evaluate_rule(
         if transition.kind is TransitionKind.FIRED:
             changed |= _fire(rule, transition, tick)
         else:
-            alert = open_alerts[transition.subject]
+            alert = firing_alerts[transition.subject]
             changed |= resolve(
                 alert, tick.at_ms, _resolve_reason(transition, alert), transition.lag_reading
             )
-    _update_open_alerts(
-        states, rule_input.topics if condition.topic_pattern else rule_input.groups, open_alerts
+    _update_firing_alerts(
+        states, rule_input.topics if condition.topic_pattern else rule_input.groups, firing_alerts
     )
     still_pending = {
         subject: state for subject, state in states.items() if state.phase is Phase.PENDING
@@ -132,15 +132,15 @@ def _resolve_reason(transition: Transition, alert: Alert) -> str:
     return Reason("alert_commits_ahead", n=reading.ahead, by=reading.ahead_by)
 
 
-def _update_open_alerts(
+def _update_firing_alerts(
     states: dict[Subject, SubjectState],
-    sums: Mapping[Subject, LagReading],
-    open_alerts: dict[Subject, Alert],
+    readings: Mapping[Subject, LagReading],
+    firing_alerts: dict[Subject, Alert],
 ) -> None:
-    """Update the highest lag of open alerts, and since when it is unknown, where it changed."""
+    """Update the highest lag of firing alerts, and since when the lag is unknown."""
     changed = []
-    for subject, alert in open_alerts.items():
-        state, lag_reading = states.get(subject), sums.get(subject)
+    for subject, alert in firing_alerts.items():
+        state, lag_reading = states.get(subject), readings.get(subject)
         if state is None:
             continue
         before = alert.unknown_since_ms, alert.lag_peak
@@ -187,12 +187,12 @@ def _is_storable(subject: Subject) -> bool:
 
 
 def resolve(alert: Alert, at_ms: int, reason: str, current: LagReading | None = None) -> bool:
-    """Resolve an open alert and send a message; False if it was resolved already."""
+    """Resolve an alert and create its delivery; False if it was resolved already."""
     with transaction.atomic():
-        closed = Alert.objects.filter(pk=alert.pk, state=Alert.State.FIRING).update(
+        resolved = Alert.objects.filter(pk=alert.pk, state=Alert.State.FIRING).update(
             state=Alert.State.RESOLVED, resolved_at_ms=at_ms, resolved_reason=dumps(reason)
         )
-        if not closed:
+        if not resolved:
             return False
         alert.refresh_from_db()
         _create_delivery(alert, AlertDelivery.Event.RESOLVED, current)
@@ -200,7 +200,7 @@ def resolve(alert: Alert, at_ms: int, reason: str, current: LagReading | None = 
 
 
 def resolve_all(alerts: Iterable[Alert], at_ms: int, reason: str) -> int:
-    """Resolve all these alerts; returns how many were open."""
+    """Resolve all these alerts; returns how many were firing."""
     return sum(resolve(alert, at_ms, reason) for alert in alerts)
 
 

@@ -17,7 +17,7 @@ from monitoring.encryption import EncryptedField, SecretUnreadable, decrypt, enc
 
 
 class AlertRule(models.Model):
-    """A condition on a cluster, and the webhook that receives its alerts."""
+    """A condition on the groups of a cluster, and the webhook that gets its alerts."""
 
     class Kind(models.TextChoices):
         CONSUMER_LAG = "consumer_lag", _("Consumer lag")
@@ -136,11 +136,13 @@ class AlertDelivery(models.Model):
     state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     status_code = models.PositiveSmallIntegerField(null=True)  # of the last answer
-    error = models.TextField(blank=True, default="")  # of the last attempt: a Reason, as above
+    error = models.TextField(
+        blank=True, default=""
+    )  # of the last attempt: a Reason, as in resolved_reason
     took_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
     next_attempt_at = models.DateTimeField(default=timezone.now)
-    # When it was sent to a worker; null = with no worker.
+    # When its Celery task was queued; null = it has none.
     queued_at = models.DateTimeField(null=True)
     attempted_at = models.DateTimeField(null=True)  # when the last attempt began
     finished_at = models.DateTimeField(null=True)

@@ -19,8 +19,8 @@ def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -
     rule that contains the full name of such a topic applies to it.
     """
     columns = TickColumns.of(tick)
-    groups, names = columns.groups, columns.groups.groups.all
-    hidden = [not scope.shows_topic(name) for name in groups.topics.all]
+    groups, names = columns.groups, columns.groups.group_names.all
+    hidden = [not scope.shows_topic(name) for name in groups.topic_names.all]
     is_hidden = np.array([*hidden, False])[groups.topic]
     counted = ~columns.is_topic_absent & ~is_hidden
     codes = np.unique(groups.group[counted])
@@ -33,7 +33,7 @@ def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -
             for code, reading in zip(codes.tolist(), _readings(sums), strict=True)
         },
         topics={
-            Subject(names[groups.group[pair]], groups.topics.all[groups.topic[pair]]): reading
+            Subject(names[groups.group[pair]], groups.topic_names.all[groups.topic[pair]]): reading
             for pair, reading in zip(pairs, _readings(groups.sums.take(pairs)), strict=True)
         }
         if with_topics

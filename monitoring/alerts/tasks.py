@@ -1,7 +1,7 @@
 """Celery tasks that deliver alert messages and delete old ones.
 
-An attempt first claims the row, so that two workers never send the same message. When it has
-finished, the next message of the rule is sent (delivery_queue.py).
+A task first claims the delivery's row, so that two workers never send the same message. When it has
+finished, it queues the next delivery of the rule (delivery_queue.py).
 """
 
 import time
@@ -54,7 +54,7 @@ def enqueue_due_deliveries() -> None:
 
 
 @shared_task
-def drop_old() -> None:
+def delete_old_alerts() -> None:
     """Delete finished messages after 30 days, and alerts 90 days after they resolved."""
     now = timezone.now()
     AlertDelivery.objects.filter(finished_at__lt=now - _DELIVERIES_KEPT).delete()

@@ -71,8 +71,8 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 10.0,
             "options": {"expires": 60},  # all threads may be busy with webhooks
         },
-        "drop-old-alerts": {
-            "task": "monitoring.alerts.tasks.drop_old",
+        "delete-old-alerts": {
+            "task": "monitoring.alerts.tasks.delete_old_alerts",
             "schedule": 3600.0,
             "options": {"expires": 3500},
         },

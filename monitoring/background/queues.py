@@ -59,7 +59,7 @@ _ALL = (
         (
             "monitoring.history.tasks.flush",
             "monitoring.history.tasks.delete_unlisted",
-            "monitoring.alerts.tasks.drop_old",
+            "monitoring.alerts.tasks.delete_old_alerts",
             "monitoring.reports.tasks.requeue_lost_reports",
             "monitoring.pipeline.tasks.send_roll_ups",
             "monitoring.pipeline.tasks.refresh",

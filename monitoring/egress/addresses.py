@@ -1,7 +1,7 @@
 """Which addresses outgoing requests may reach: public ones, and targets that are allowed.
 
-Addresses of cloud metadata are never reached: whoever reads them gets the credentials of the
-machine. Pure, and without Django, since the worker processes of librdkafka load it.
+The metadata services of clouds are never reached: they give out the credentials of the machine.
+Pure, and without Django, since the worker processes of librdkafka load it.
 """
 
 import ipaddress
@@ -29,8 +29,8 @@ _NOT_PUBLIC = tuple(
         "192.88.99.0/24",  # relays of 6to4
     )
 )
-# Metadata of machines in clouds.
-_METADATA = tuple(
+# The metadata services of clouds.
+_CLOUD_METADATA = tuple(
     ipaddress.ip_network(network)
     for network in (
         "169.254.0.0/16",  # link-local: AWS, Azure, Google, OpenStack and others
@@ -75,7 +75,7 @@ def refusal(
     host: str, port: int, address: Address, allowed: Iterable[AllowedTarget]
 ) -> Reason | None:
     """Why a request to `host`, which resolves to `address`, is refused; None if it is allowed."""
-    if is_metadata(address):
+    if is_cloud_metadata(address):
         return Reason("address_of_metadata", host=host)
     if is_public(address):
         return None
@@ -101,9 +101,9 @@ def is_public(address: Address) -> bool:
     return address.is_global and not is_special
 
 
-def is_metadata(address: Address) -> bool:
+def is_cloud_metadata(address: Address) -> bool:
     reached = destination(address)
-    return any(address in network or reached in network for network in _METADATA)
+    return any(address in network or reached in network for network in _CLOUD_METADATA)
 
 
 def idna(host: str) -> str:
@@ -133,7 +133,7 @@ def normal_form(text: str) -> str:
             raise InvalidTarget(Reason("target_invalid", text=text[:300]))
         return name
     first, last = network[0], network[-1]
-    if is_metadata(first) and is_metadata(last):
+    if is_cloud_metadata(first) and is_cloud_metadata(last):
         raise InvalidTarget(Reason("address_of_metadata", host=text))
     if network.prefixlen < _PREFIX_MIN[network.version]:
         shortest = _PREFIX_MIN[network.version]

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from monitoring.egress.url_checks import Target
+from monitoring.egress.url_checks import CheckedTarget
 from monitoring.reasons import Reason
 
 # Lists and numbers take up to ten times their JSON's bytes in memory.
@@ -61,7 +61,7 @@ def _default_tls() -> ssl.SSLContext:
 async def request(
     client: httpx.AsyncClient,
     method: str,
-    target: Target,
+    target: CheckedTarget,
     *,
     timeout_s: float,
     body_bytes_max: int,

@@ -4,7 +4,7 @@ The host is resolved once and every address is checked. The request then goes to
 address, without a second DNS lookup; the host's name is kept for the `Host` header and TLS.
 Loopback, private and other special addresses are refused, unless they are a target of the setting
 `AERIE_EGRESS_ALLOW` or one that an admin allowed (models.py): an address, a network
-(10.0.0.0/8) or a host name. Addresses of cloud metadata are always refused. Redirects are never
+(10.0.0.0/8) or a host name. The metadata services of clouds are always refused. Redirects are never
 followed, and callers limit time and size.
 """
 
@@ -49,7 +49,7 @@ class EgressUnresolved(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CheckedTarget:
     """A checked destination: request `url` with `headers` and, over TLS, `server_name`."""
 
     url: str  # the host replaced by its address
@@ -65,7 +65,7 @@ class Target:
         return {"sni_hostname": self.server_name}
 
 
-def check_url(url: str, allowed: Sequence[AllowedTarget] = ()) -> Target:
+def check_url(url: str, allowed: Sequence[AllowedTarget] = ()) -> CheckedTarget:
     """Check `url` and return where to send the request.
 
     `allowed`: targets that are allowed besides those of `AERIE_EGRESS_ALLOW`. Raises EgressRefused
@@ -75,7 +75,7 @@ def check_url(url: str, allowed: Sequence[AllowedTarget] = ()) -> Target:
     return check_against(url, (*setting_targets(), *allowed))
 
 
-def check_against(url: str, targets: Sequence[AllowedTarget]) -> Target:
+def check_against(url: str, targets: Sequence[AllowedTarget]) -> CheckedTarget:
     """As `check_url`, for processes without Django's settings: only `targets` are allowed."""
     scheme, host, port = split_url(url)
     addresses = _resolve(host, port)
@@ -87,7 +87,7 @@ def check_against(url: str, targets: Sequence[AllowedTarget]) -> Target:
     literal = f"[{address}]" if address.version == 6 else str(address)
     netloc = literal if port == _PORTS[scheme] else f"{literal}:{port}"
     host_text = f"[{host}]" if ":" in host else host
-    return Target(
+    return CheckedTarget(
         url=urlunsplit((scheme, netloc, parts.path or "/", parts.query, "")),
         host_header=host_text if port == _PORTS[scheme] else f"{host_text}:{port}",
         server_name=host,
@@ -122,7 +122,7 @@ def split_url(url: str) -> tuple[str, str, int]:
 
 
 def setting_targets() -> list[AllowedTarget]:
-    """The targets of the setting; they are allowed for every purpose and on every port."""
+    """The targets of `AERIE_EGRESS_ALLOW`; they are allowed for every purpose and on every port."""
     return [AllowedTarget(entry.lower()) for entry in settings.AERIE_EGRESS_ALLOW]
 
 

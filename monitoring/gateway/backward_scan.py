@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from monitoring.gateway.record_row import RecordRow, SortKey
 
-_WIDER, _MUCH_WIDER, _NARROWER = 4, 16, 4
+_WIDER, _MUCH_WIDER, _NARROWER = 4, 16, 4  # factors of the width
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class PartitionScan:
     log_start: int
     end: int
     width: int
-    oldest: SortKey | None = None  # that of the oldest record found so far
+    oldest_key: SortKey | None = None  # of the oldest record found so far
 
     @property
     def start(self) -> int:
@@ -32,11 +32,11 @@ class PartitionScan:
         return self.end <= self.log_start
 
     def narrow(self) -> None:
-        """The window has more records than can be read at once."""
+        """Make the window smaller: it has more records than can be read at once."""
         self.width = max(1, (self.end - self.start) // _NARROWER)
 
     def advance(self, has_records: bool) -> None:
-        """The window was read: go on to the next one. `has_records`: whether it had any."""
+        """Go on to the next window, since this one was read. `has_records`: whether it had any."""
         self.end = self.start
         self.width *= _WIDER if has_records else _MUCH_WIDER
 
@@ -57,13 +57,15 @@ class NewestRecords:
     def unfinished(self) -> list[PartitionScan]:
         """The scans that may still find one of the newest records.
 
-        Within a partition, the higher offset counts as newer.
+        Within a partition, the higher offset counts as newer. A smaller key is newer.
         """
         unfinished = [scan for scan in self._scans if not scan.is_over]
         if len(self.rows) < self._limit:
             return unfinished
-        oldest = self._sort_key(self.rows[-1])
-        return [scan for scan in unfinished if scan.oldest is None or scan.oldest < oldest]
+        oldest_key = self._sort_key(self.rows[-1])
+        return [
+            scan for scan in unfinished if scan.oldest_key is None or scan.oldest_key < oldest_key
+        ]
 
     def add(self, windows: Iterable[tuple[PartitionScan, Sequence[RecordRow] | None]]) -> None:
         """Add the records of each scan's window, by offset; None = there were too many."""
@@ -73,7 +75,7 @@ class NewestRecords:
                 scan.narrow()
                 continue
             if records:
-                scan.oldest = self._sort_key(records[0])
+                scan.oldest_key = self._sort_key(records[0])
                 rows = [*rows, *records]
             scan.advance(bool(records))
         self.rows = sorted(rows, key=self._sort_key)[: self._limit]

@@ -57,7 +57,7 @@ class BrokerConfigs:
         self._alter(broker_id, wire_configs.BROKER_LOGGER, levels, validate_only)
 
     def _describe(self, broker_id: int | None, resource_type: int) -> list[ConfigValue]:
-        request = partial(wire_configs.describe_request, resource_type, _name(broker_id))
+        request = partial(wire_configs.describe_request, resource_type, _resource_name(broker_id))
         answer = self._call(broker_id, request)
         try:
             error, text, values = wire_configs.decode_describe(answer)
@@ -74,7 +74,7 @@ class BrokerConfigs:
         validate_only: bool,
     ) -> None:
         request = partial(
-            wire_configs.alter_request, resource_type, _name(broker_id), dict(configs),
+            wire_configs.alter_request, resource_type, _resource_name(broker_id), dict(configs),
             validate_only,
         )  # fmt: skip
         answer = self._call(broker_id, request)
@@ -107,6 +107,6 @@ class BrokerConfigs:
             channel.close()
 
 
-def _name(broker_id: int | None) -> str:
+def _resource_name(broker_id: int | None) -> str:
     """Kafka's name of the resource; "" = the defaults of all brokers."""
     return "" if broker_id is None else str(broker_id)

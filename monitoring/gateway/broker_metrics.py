@@ -14,7 +14,7 @@ from monitoring.egress import bounded_http
 from monitoring.egress.addresses import AllowedTarget
 from monitoring.egress.bounded_http import Answer, AnswerRefused
 from monitoring.egress.models import EgressTarget, allowed_for
-from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, Target, check_url
+from monitoring.egress.url_checks import CheckedTarget, EgressRefused, EgressUnresolved, check_url
 from monitoring.encryption import SecretUnreadable
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
@@ -74,7 +74,7 @@ class BrokerMetrics:
         return None
 
 
-async def _fetch(target: Target, token: str) -> Answer:
+async def _fetch(target: CheckedTarget, token: str) -> Answer:
     headers = {"Accept": _ACCEPT} | ({"Authorization": f"Bearer {token}"} if token else {})
     async with bounded_http.new_client(timeouts.METRICS_READ_S) as client:
         return await bounded_http.request(

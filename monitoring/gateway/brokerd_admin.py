@@ -10,7 +10,7 @@ import httpx
 
 from monitoring.egress import bounded_http
 from monitoring.egress.bounded_http import Answer, AnswerRefused
-from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, Target, check_url
+from monitoring.egress.url_checks import CheckedTarget, EgressRefused, EgressUnresolved, check_url
 from monitoring.gateway import event_loop, timeouts
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
@@ -61,8 +61,8 @@ class BrokerdAdmin:
         return self._get(broker_id, "/v1/segments/batches", query)
 
     def compression(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
-        """Samples of the newest segments: codecs and sizes of their first batches. Raises NotFound
-        if the broker is too old to have them."""
+        """Codecs and sizes of the first batches of the newest segments. Raises NotFound if the
+        broker is too old to report them."""
         query = {"topic": topic, "partition": partition}
         return self._get(broker_id, "/v1/segments/compression", query)
 
@@ -103,7 +103,7 @@ class BrokerdAdmin:
             ) from error
         return _parse(broker_id, answer)
 
-    async def _fetch(self, target: Target, query: dict[str, Any]) -> Answer:
+    async def _fetch(self, target: CheckedTarget, query: dict[str, Any]) -> Answer:
         if self._client is None:
             self._client = bounded_http.new_client(timeouts.READ_S)
         return await bounded_http.request(

@@ -13,7 +13,7 @@ import numpy as np
 
 from monitoring.egress import bounded_http
 from monitoring.egress.bounded_http import Answer, AnswerRefused
-from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, Target, check_url
+from monitoring.egress.url_checks import CheckedTarget, EgressRefused, EgressUnresolved, check_url
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
@@ -37,7 +37,7 @@ class BrokerdStatsReader:
         self._urls = urls
         self._client = bounded_http.new_client(None, limits=_CONNECTION_LIMITS)
 
-    def serves(self, broker_id: int) -> bool:
+    def has_admin_port(self, broker_id: int) -> bool:
         return str(broker_id) in self._urls.by_broker
 
     async def read_into(self, answers: ClusterAnswers, broker_id: int, timeout_s: float) -> None:
@@ -47,10 +47,10 @@ class BrokerdStatsReader:
             self._get(broker_id, "/v1/partitions", timeout_s),
         )
         try:
-            found = _log_dirs(stats)
+            log_dirs = _log_dirs(stats)
             answers.broker_stats[broker_id] = _stats(stats)
             sizes = _put_partitions(answers, broker_id, partitions)
-            answers.put_log_dirs(broker_id, found, sizes)
+            answers.put_log_dirs(broker_id, log_dirs, sizes)
         except (LookupError, TypeError, ValueError, OverflowError) as error:
             raise Refused(Reason("admin_port_format_why", why=str(error))) from None
 
@@ -79,19 +79,19 @@ class BrokerdStatsReader:
             raise Refused(Reason("admin_port_format"))
         return response
 
-    async def _checked_target(self, url: str) -> Target:
+    async def _checked_target(self, url: str) -> CheckedTarget:
         """Run the egress check, which makes DNS lookups, in a thread pool of its own."""
         event_loop = asyncio.get_running_loop()
         return await event_loop.run_in_executor(_DNS_THREADS, check_url, url, self._urls.allowed)
 
-    async def _fetch_with_retry(self, target: Target, timeout_s: float) -> Answer:
+    async def _fetch_with_retry(self, target: CheckedTarget, timeout_s: float) -> Answer:
         """Retries once: the server may close an idle connection just when it is reused."""
         try:
             return await self._fetch(target, timeout_s)
         except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
             return await self._fetch(target, timeout_s)
 
-    async def _fetch(self, target: Target, timeout_s: float) -> Answer:
+    async def _fetch(self, target: CheckedTarget, timeout_s: float) -> Answer:
         return await bounded_http.request(
             self._client,
             "GET",
@@ -134,12 +134,12 @@ def _put_partitions(
 
     Returns the size of the replicas in each log directory.
     """
-    spans = answers.metadata.spans
+    rows_by_topic = answers.metadata.rows_by_topic
     columns = {name: _integers(response[name]) for name in ("partition", *_PARTITION_COLUMNS)}
     row_numbers = [
-        span.start + partition if 0 <= partition < len(span) else -1
-        for span, partition in zip(
-            (spans.get(topic, range(0)) for topic in response["topic"]),
+        rows.start + partition if 0 <= partition < len(rows) else -1
+        for rows, partition in zip(
+            (rows_by_topic.get(topic, range(0)) for topic in response["topic"]),
             columns["partition"].tolist(),
             strict=True,
         )

@@ -1,7 +1,7 @@
 """Requests to the controller of a cluster, with the project's own Kafka client."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, TypeVar
 
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
@@ -17,14 +17,10 @@ from monitoring.reasons import Reason
 _T = TypeVar("_T")
 
 
-def run(work: Awaitable[_T]) -> _T:
+def run(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a request of at most CONTROLLER_S. Raises GatewayError."""
-
-    async def guarded() -> _T:
-        return await work
-
     try:
-        return event_loop.run(guarded(), timeouts.CONTROLLER_S)
+        return event_loop.run(work, timeouts.CONTROLLER_S)
     except TimeoutError as error:
         raise ClusterUnavailable(Reason("brokers_late")) from error
     except (KafkaError, ValueError) as error:
@@ -34,9 +30,9 @@ def run(work: Awaitable[_T]) -> _T:
 async def on_controller(
     settings: ClientSettings, request: Callable[[Channel], Awaitable[_T]], apis: Mapping[int, str]
 ) -> _T:
-    """Call `request` with the controller, or with any broker if the cluster names none.
+    """Call `request` with a channel to the controller, or to any broker if there is none.
 
-    Raises Unsupported if it does not offer one of `apis` (key → name).
+    Raises Unsupported if the broker does not offer one of `apis` (key → name).
     """
     all_brokers, controller_id = await brokers(settings)
     chosen = next((each for each in all_brokers if each.id == controller_id), all_brokers[0])

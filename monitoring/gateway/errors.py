@@ -31,7 +31,7 @@ class ClusterUnavailable(GatewayError):
 
 
 class Unreadable(GatewayError):
-    """The process that reads the cluster's answers died or took too long."""
+    """The answers could not be decoded, or the process that decodes them died or took too long."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, retriable=True)

@@ -39,7 +39,7 @@ class Reassignments:
     def __init__(self, settings: ClientSettings) -> None:
         self._settings = settings
 
-    def check(self) -> None:
+    def check_supported(self) -> None:
         """Raises Unsupported if the cluster cannot list and alter reassignments."""
         self._ask(_check_versions_only, wire.ALTER_KEY, wire.LIST_KEY)
 
@@ -100,20 +100,22 @@ class Reassignments:
         async def read(broker: Broker) -> None:
             channel = Channel(broker.host, broker.port, self._settings, ByteBudget())
 
-            def build(number: int) -> bytes:
-                return wire.sizes_request(partitions, channel.version(wire.LOG_DIRS_KEY), number)
+            def build(correlation_id: int) -> bytes:
+                return wire.sizes_request(
+                    partitions, channel.version(wire.LOG_DIRS_KEY), correlation_id
+                )
 
             try:
                 answer = await channel.request(build, timeouts.CHANGE_S / 2)
-                reported, left = wire.decode_sizes(answer, channel.version(wire.LOG_DIRS_KEY))
+                reported, free_bytes = wire.decode_sizes(answer, channel.version(wire.LOG_DIRS_KEY))
             except (GatewayError, KafkaError, ValueError):
                 return
             finally:
                 channel.close()
             for key, size in reported.items():
                 sizes.setdefault(key, {})[broker.id] = size
-            if left is not None:
-                free[broker.id] = left
+            if free_bytes is not None:
+                free[broker.id] = free_bytes
 
         await asyncio.gather(*map(read, brokers))
         return ReplicaSizes(sizes, free)

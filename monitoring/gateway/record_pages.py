@@ -65,7 +65,7 @@ class ReadRequest:
     limit: int
     max_bytes: int
     timeout_s: float  # of each of two steps
-    spans: dict[int, range]  # partition → its offsets; only partitions whose leader answered
+    offset_ranges: dict[int, range]  # by partition; only those whose leader answered
 
 
 class RecordPages:
@@ -95,10 +95,10 @@ class RecordPages:
         limit = max(1, min(limit, LIMIT_MAX))
         if partition is None and (offset is not None or before_offset is not None):
             raise NotFound(Reason("offset_needs_partition"))
-        spans = self._wire.spans(topic, timeouts.READ_S)
+        offset_ranges = self._wire.offset_ranges(topic, timeouts.READ_S)
         request = ReadRequest(
             self._settings, topic, partition, offset, before_offset, limit, max_bytes,
-            timeouts.READ_S, spans,
+            timeouts.READ_S, offset_ranges,
         )  # fmt: skip
         limit_s = 2 * timeouts.READ_S + timeouts.CONSUMER_GRACE_S
         page: RecordPage = workers.call("read", request, limit_s=limit_s)

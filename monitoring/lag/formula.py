@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 class LagNote(StrEnum):
     """Why a partition's lag is not a number ≥ 0."""
 
-    PLAIN = ""  # it is one
+    PLAIN = ""  # it is a number ≥ 0
     NOT_COMMITTED = "not_committed"
     END_UNKNOWN = "end_unknown"
     AHEAD_OF_END = "ahead_of_end"

@@ -12,7 +12,7 @@ rules, of which the first that applies decides:
 | rewound | the commit is below an earlier one |
 | unknown | it was observed for less than OBSERVED_MS_MIN |
 | stalled | records wait, and the commit did not move in the observed time |
-| growing | the lag is larger than in the first observation |
+| growing | the lag is larger than at the beginning of the observed time |
 | draining | else: the commit moves and the lag does not grow |
 
 The state of a group is the worst of its partitions, in the order of `LagState`.
@@ -24,7 +24,7 @@ import numpy as np
 
 from monitoring.lag.formula import lag_between
 
-UNKNOWN = -1  # offset
+UNKNOWN_OFFSET = -1
 CAUGHT_UP_MS = 45_000
 OBSERVED_MS_MIN, OBSERVED_MS_MAX = 60_000, 5 * 60_000
 
@@ -51,8 +51,8 @@ def lag_states(
 ) -> np.ndarray:
     """The LagState of each partition.
 
-    `committed` and `ends` have a row per observation, the newest last, and a column per partition;
-    `at_ms` has their times. UNKNOWN (−1) = no commit, or the end is not known.
+    `committed` and `ends` have a row per tick, the newest last, and a column per partition; `at_ms`
+    has the times of the ticks. UNKNOWN_OFFSET = no commit, or the end is not known.
     """
     commit, end, now_ms = committed[-1], ends[-1], int(at_ms[-1])
     is_observed = (committed >= 0) & (ends >= 0)

@@ -33,7 +33,7 @@ class Names:
 
     @classmethod
     def of(cls, values: pa.Array, previous: "Names | None") -> "Names":
-        """The previous tick's object, if it is equal."""
+        """The previous tick's object if it has equal names, so that `is` compares them."""
         if previous is not None and previous._values.equals(values):
             return previous
         return cls(values)
@@ -59,7 +59,7 @@ class Names:
         return np.array([code_of.get(name, -1) for name in self.all], dtype=np.int64)
 
 
-def names(column: pa.ChunkedArray) -> tuple[np.ndarray, pa.Array]:
+def codes_and_names(column: pa.ChunkedArray) -> tuple[np.ndarray, pa.Array]:
     """A dictionary column as (codes, names); a null is code −1."""
     encoded = column.combine_chunks()
     if not pa.types.is_dictionary(encoded.type):
@@ -73,11 +73,11 @@ def numbers(table: pa.Table, name: str) -> Floats:
 
 
 def counts(mask: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:
-    """The number of masked rows per code."""
+    """The number of rows per code, of those that `mask` selects."""
     return np.bincount(codes[mask & (codes >= 0)], minlength=n)
 
 
-def find(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def find_keys(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each wanted key its index in `keys`, and whether it is there."""
     if not len(keys):
         return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
@@ -86,18 +86,18 @@ def find(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows, keys[rows] == wanted
 
 
-def number(value: float) -> float | None:
-    """A NumPy number as a Python number; NaN → None."""
+def float_or_none(value: float) -> float | None:
+    """A NumPy number as a float; NaN → None."""
     return None if np.isnan(value) else float(value)
 
 
-def integer(value: float) -> int | None:
+def int_or_none(value: float) -> int | None:
     return None if np.isnan(value) else int(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """One sum per code; `missing` of `part_counts` parts are not included."""
+    """One sum per code; `missing` of its `part_counts` parts are unknown and not included."""
 
     values: Floats  # NaN if no value is known
     missing: np.ndarray
@@ -120,7 +120,7 @@ class Sums:
         """The sum for one code, cached: tables are sorted by it repeatedly."""
         partial_sum = self._cache.get(code)
         if partial_sum is None:
-            value, missing = number(self.values[code]), int(self.missing[code])
+            value, missing = float_or_none(self.values[code]), int(self.missing[code])
             total = int(self.part_counts[code])
             partial_sum = self._cache[code] = PartialSum(value, missing, total, self.unit)
         return partial_sum

@@ -1,7 +1,7 @@
-"""The commits and ends of the partitions of all groups in the last minutes, tick by tick. Pure.
+"""The commits and end offsets of all groups' partitions in the last minutes. Pure.
 
-An observation is kept every STEP_MS, so that the window of a cluster with 40,000 partitions takes a
-few MB. All arrays have the rows of the newest tick's group table.
+The offsets of one tick are kept every STEP_MS, so that the window of a cluster with 40,000
+partitions takes a few MB. All arrays have the rows of the newest tick's group table.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from django.utils.functional import cached_property
 
 from monitoring.lag import lag_state
 from monitoring.lag.rates import rates
-from monitoring.read_model.columns import find
+from monitoring.read_model.columns import find_keys
 from monitoring.read_model.group_columns import GroupColumns
 
 STEP_MS = 30_000
@@ -39,8 +39,8 @@ class GroupTableRows:
 
     def has_same_rows(self, other: "GroupTableRows") -> bool:
         return (
-            self.groups.groups is other.groups.groups
-            and self.groups.topics is other.groups.topics
+            self.groups.group_names is other.groups.group_names
+            and self.groups.topic_names is other.groups.topic_names
             and np.array_equal(self.group, other.group)
             and np.array_equal(self.topic, other.topic)
             and np.array_equal(self.partition, other.partition)
@@ -48,37 +48,41 @@ class GroupTableRows:
 
     def rows_in(self, other: "GroupTableRows") -> tuple[np.ndarray, np.ndarray]:
         """For each row its number in `other`, and whether it is there."""
-        group = np.append(other.groups.groups.codes_in(self.groups.groups), -1)[other.group]
-        topic = np.append(other.groups.topics.codes_in(self.groups.topics), -1)[other.topic]
-        size = len(self.groups.topics.all) + 1
+        group_names, topic_names = self.groups.group_names, self.groups.topic_names
+        # The other table's rows with the codes of this one; the last entry is for code −1.
+        group = np.append(other.groups.group_names.codes_in(group_names), -1)[other.group]
+        topic = np.append(other.groups.topic_names.codes_in(topic_names), -1)[other.topic]
+        size = len(topic_names.all) + 1
         keys = ((group * size + topic + 1) << _PARTITION_BITS) + other.partition
         keys[(group < 0) | (topic < 0)] = -1
         own = ((self.group * size + self.topic + 1) << _PARTITION_BITS) + self.partition
-        return find(keys, own)
+        return find_keys(keys, own)
 
 
 @dataclass(frozen=True, slots=True)
-class _Observation:
+class _TickOffsets:
+    """The offsets of one tick; UNKNOWN_OFFSET = none, or not known."""
+
     at_ms: int
     committed: np.ndarray
     end: np.ndarray
 
-    def take(self, rows: np.ndarray, exists: np.ndarray) -> "_Observation":
+    def take(self, rows: np.ndarray, exists: np.ndarray) -> "_TickOffsets":
         committed, end = (
-            np.where(exists, values[rows], lag_state.UNKNOWN)
+            np.where(exists, values[rows], lag_state.UNKNOWN_OFFSET)
             if len(values)
-            else np.full(len(rows), -1)
+            else np.full(len(rows), lag_state.UNKNOWN_OFFSET)
             for values in (self.committed, self.end)
         )
-        return _Observation(self.at_ms, committed, end)
+        return _TickOffsets(self.at_ms, committed, end)
 
 
 @dataclass(frozen=True, eq=False)
 class CommitWindow:
-    """The observations, the newest last; it is replaced with each tick."""
+    """`offsets`: the kept ticks, the newest last. Each tick makes a new window."""
 
     rows: GroupTableRows
-    observations: tuple[_Observation, ...]
+    offsets: tuple[_TickOffsets, ...]
 
     @classmethod
     def of(
@@ -87,39 +91,40 @@ class CommitWindow:
         rows = GroupTableRows.of(groups)
         # Copies: a view would keep the whole tick in memory.
         committed, end = (
-            np.array(pc.fill_null(groups.table[name], lag_state.UNKNOWN), dtype=np.int64)
+            np.array(pc.fill_null(groups.table[name], lag_state.UNKNOWN_OFFSET), dtype=np.int64)
             for name in ("committed_offset", "log_end_offset")
         )
-        newest = _Observation(at_ms, committed, end)
-        earlier = previous.recent_observations(at_ms) if previous else ()
+        newest = _TickOffsets(at_ms, committed, end)
+        earlier = previous.kept_offsets(at_ms) if previous else ()
         if previous is not None and earlier and not rows.has_same_rows(previous.rows):
             row_numbers, exists = rows.rows_in(previous.rows)
             earlier = tuple(each.take(row_numbers, exists) for each in earlier)
         return cls(rows, (*earlier, newest))
 
-    def recent_observations(self, at_ms: int) -> tuple[_Observation, ...]:
-        """The observations that the window after this one has, which is of `at_ms`."""
+    def kept_offsets(self, at_ms: int) -> tuple[_TickOffsets, ...]:
+        """The offsets that are still in the next window, whose newest tick is of `at_ms`."""
         oldest_ms = at_ms - lag_state.OBSERVED_MS_MAX
-        recent = [each for each in self.observations if oldest_ms <= each.at_ms < at_ms]
+        recent = [each for each in self.offsets if oldest_ms <= each.at_ms < at_ms]
         if len(recent) > 1 and recent[-1].at_ms - recent[-2].at_ms < STEP_MS:
             del recent[-1]
         return tuple(recent)
 
     @cached_property
-    def at_ms(self) -> np.ndarray:
-        return np.array([each.at_ms for each in self.observations], dtype=np.int64)
+    def times_ms(self) -> np.ndarray:
+        """The times of `offsets`."""
+        return np.array([each.at_ms for each in self.offsets], dtype=np.int64)
 
     @property
     def is_committed(self) -> np.ndarray:
         """For each row: whether there is a commit."""
-        committed: np.ndarray = self.observations[-1].committed >= 0
+        committed: np.ndarray = self.offsets[-1].committed >= 0
         return committed
 
     @cached_property
     def lag_states(self) -> np.ndarray:
         """The LagState of each row."""
         owner = pc.fill_null(pc.binary_length(self.rows.groups.table["member_id"]), 0)
-        found = lag_state.lag_states(self.at_ms, *self._stacked(), owner.to_numpy() > 0)
+        found = lag_state.lag_states(self.times_ms, *self._stacked(), owner.to_numpy() > 0)
         found[self.rows.topic < 0] = lag_state.LagState.CAUGHT_UP  # a group that reads nothing
         return found
 
@@ -128,14 +133,14 @@ class CommitWindow:
         """Row by row, per second: records `consumed` and `produced`."""
         committed, ends = self._stacked()
         return {
-            "consumed": rates(self.at_ms, committed),
-            "produced": rates(self.at_ms, ends),
+            "consumed": rates(self.times_ms, committed),
+            "produced": rates(self.times_ms, ends),
         }
 
-    def counts(self, n: int, is_shown: np.ndarray) -> np.ndarray:
+    def lag_state_counts(self, n: int, is_shown: np.ndarray) -> np.ndarray:
         """For each of `n` groups the number of its partitions in each LagState.
 
-        `is_shown`: whether to count it, by pair.
+        `is_shown`: for each pair, whether its partitions are counted.
         """
         rows = (self.rows.topic >= 0) & is_shown[self.rows.pair]
         codes = self.rows.group[rows] * len(lag_state.LagState) + self.lag_states[rows]
@@ -144,7 +149,8 @@ class CommitWindow:
         )
 
     def _stacked(self) -> tuple[np.ndarray, np.ndarray]:
+        """(commits, end offsets), each with a row per kept tick and a column per table row."""
         return (
-            np.stack([each.committed for each in self.observations]),
-            np.stack([each.end for each in self.observations]),
+            np.stack([each.committed for each in self.offsets]),
+            np.stack([each.end for each in self.offsets]),
         )

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.lag.formula import counted_lag, has_lag, lag_between
-from monitoring.read_model.columns import Names, names
+from monitoring.read_model.columns import Names, codes_and_names
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.ticks.tick import Tick
 
@@ -93,20 +93,20 @@ class GroupColumns:
     """The groups of one tick. Pairs are sorted by group code, then topic code."""
 
     table: pa.Table
-    groups: Names
-    topics: Names
+    group_names: Names
+    topic_names: Names
     facts: pa.Table  # one row per group: the columns that are the same in all its rows
     order: np.ndarray  # the rows of pair i are order[starts[i]:starts[i + 1]]
     starts: np.ndarray
-    group: np.ndarray  # per pair, a code of `groups`
-    topic: np.ndarray  # per pair, a code of `topics`
+    group: np.ndarray  # per pair, a code of `group_names`
+    topic: np.ndarray  # per pair, a code of `topic_names`
     sums: LagSums
 
     @classmethod
     def of(cls, tick: Tick, previous: "GroupColumns | None" = None) -> "GroupColumns":
         table = tick.groups
-        group, group_names = names(table["group"])
-        topic, topic_names = names(table["topic"])
+        group, group_names = codes_and_names(table["group"])
+        topic, topic_names = codes_and_names(table["topic"])
         keys = group * (len(topic_names) + 1) + topic + 1
         order = np.argsort(keys, kind="stable")
         in_order = keys[order]
@@ -117,8 +117,8 @@ class GroupColumns:
         firsts = order[starts]
         return cls(
             table=table,
-            groups=Names.of(group_names, previous.groups if previous else None),
-            topics=Names.of(topic_names, previous.topics if previous else None),
+            group_names=Names.of(group_names, previous.group_names if previous else None),
+            topic_names=Names.of(topic_names, previous.topic_names if previous else None),
             facts=_first_row_of_each_group(table, group[firsts], firsts, len(group_names)),
             order=order,
             starts=np.append(starts, len(keys)),

@@ -8,7 +8,7 @@ import pyarrow as pa
 from django.utils.functional import cached_property
 
 from monitoring.lag.lag_state import LagState
-from monitoring.read_model.columns import integer, number
+from monitoring.read_model.columns import float_or_none, int_or_none
 from monitoring.read_model.group_columns import LagSums
 from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
 from monitoring.read_model.scope_masks import ScopeMasks
@@ -32,21 +32,21 @@ class GroupRows:
     @cached_property
     def sums(self) -> LagSums:
         groups = self.columns.groups
-        return groups.sums.sums_by(groups.group, len(groups.groups.all), self.masks.pairs)
+        return groups.sums.sums_by(groups.group, len(groups.group_names.all), self.masks.pairs)
 
     @cached_property
     def _topic_counts(self) -> np.ndarray:
         """For each group: the number of topics that it reads."""
         groups = self.columns.groups
         read = groups.group[self.masks.pairs & (groups.topic >= 0)]
-        return np.bincount(read, minlength=len(groups.groups.all))
+        return np.bincount(read, minlength=len(groups.group_names.all))
 
     def of_groups(self, codes: np.ndarray) -> list[GroupRow]:
         groups = self.columns.groups
         columns = {
             **groups.facts.take(pa.array(codes)).to_pydict(),
             **self.sums.take(codes).value_lists(),
-            "group": [groups.groups.all[code] for code in codes.tolist()],
+            "group": [groups.group_names.all[code] for code in codes.tolist()],
             "topics": self._topic_counts[codes].tolist(),
             **self._state_columns(codes),
         }
@@ -63,15 +63,17 @@ class GroupRows:
         return {
             "lag_state": [row[0][0] if row else LagState.UNKNOWN for row in lag_states],
             "lag_states": lag_states,
-            "uncommitted_records": list(map(integer, self._uncommitted_records[codes])),
-            "consumed_rate": list(map(number, rates["consumed"])),
-            "produced_rate": list(map(number, rates["produced"])),
+            "uncommitted_records": list(map(int_or_none, self._uncommitted_records[codes])),
+            "consumed_rate": list(map(float_or_none, rates["consumed"])),
+            "produced_rate": list(map(float_or_none, rates["produced"])),
         }
 
     @cached_property
     def state_counts(self) -> np.ndarray:
         """Per group and LagState: the number of partitions."""
-        return self.columns.commits.counts(len(self.columns.groups.groups.all), self.masks.pairs)
+        return self.columns.commits.lag_state_counts(
+            len(self.columns.groups.group_names.all), self.masks.pairs
+        )
 
     @cached_property
     def _group_rates(self) -> dict[str, np.ndarray]:
@@ -80,7 +82,7 @@ class GroupRows:
         rates = commits.rates
         known = ~np.isnan(rates["consumed"]) & ~np.isnan(rates["produced"])
         rows = np.flatnonzero(known & (commits.rows.topic >= 0) & self.masks.rows)
-        groups, n = commits.rows.group[rows], len(self.columns.groups.groups.all)
+        groups, n = commits.rows.group[rows], len(self.columns.groups.group_names.all)
         is_known = np.bincount(groups, minlength=n) > 0
         return {
             name: np.where(is_known, np.bincount(groups, values[rows], minlength=n), np.nan)
@@ -93,7 +95,7 @@ class GroupRows:
         commits = self.columns.commits
         wanted = ~commits.is_committed & (commits.rows.topic >= 0) & self.masks.rows
         rows = np.flatnonzero(wanted)
-        n = len(self.columns.groups.groups.all)
+        n = len(self.columns.groups.group_names.all)
         return np.bincount(commits.rows.group[rows], self.columns.records(rows), minlength=n)
 
     def of_pairs(self, pairs: np.ndarray) -> list[GroupOnTopicRow]:
@@ -102,7 +104,7 @@ class GroupRows:
         columns = {
             **groups.facts.take(pa.array(codes)).to_pydict(),
             **groups.sums.take(pairs).value_lists(),
-            "group": [groups.groups.all[code] for code in codes.tolist()],
+            "group": [groups.group_names.all[code] for code in codes.tolist()],
             "lag_state": [LagState(code) for code in self._pair_states[pairs].tolist()],
         }
         return _rows(GroupOnTopicRow, columns)

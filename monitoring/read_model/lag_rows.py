@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from monitoring.lag.formula import lag_between, with_lag
 from monitoring.lag.lag_state import LagState
-from monitoring.read_model.columns import integer, number
+from monitoring.read_model.columns import float_or_none, int_or_none
 from monitoring.read_model.row_types import LagRow
 from monitoring.read_model.tick_columns import TickColumns
 
@@ -50,10 +50,10 @@ class LagRows(Sequence[LagRow]):
         columns = {
             **table.select(stored).to_pydict(),
             "lag_state": [LagState(code) for code in commits.lag_states[rows].tolist()],
-            "uncommitted_records": list(map(integer, np.where(is_committed, np.nan, records))),
-            "deleted_records": list(map(integer, deleted)),
-            "consumed_rate": list(map(number, commits.rates["consumed"][rows])),
-            "produced_rate": list(map(number, commits.rates["produced"][rows])),
+            "uncommitted_records": list(map(int_or_none, np.where(is_committed, np.nan, records))),
+            "deleted_records": list(map(int_or_none, deleted)),
+            "consumed_rate": list(map(float_or_none, commits.rates["consumed"][rows])),
+            "produced_rate": list(map(float_or_none, commits.rates["produced"][rows])),
         }
         return list(map(LagRow, *(columns[name] for name in LagRow.__slots__)))
 
@@ -78,7 +78,7 @@ class LagRows(Sequence[LagRow]):
             for name in ("committed_offset", "log_end_offset")
         )
         values = {
-            "topic": lambda: columns.groups.topics.rank[found.topic[rows]],
+            "topic": lambda: columns.groups.topic_names.rank[found.topic[rows]],
             "partition": lambda: found.partition[rows],
             "state": lambda: columns.commits.lag_states[rows],
             "lag": lambda: lag_between(committed, end),

@@ -3,7 +3,7 @@
 Each word must be in the name, or in the name of its cluster; at least one is in the name itself.
 The comparison ignores case. The order: names with all words, how well a name matches (the whole
 name, its beginning, the beginning of one of its words, anything; of several words the worst), then
-trouble, then the name.
+those with problems (`in_trouble`), then the name.
 """
 
 import re

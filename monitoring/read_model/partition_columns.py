@@ -11,9 +11,9 @@ from monitoring.read_model.columns import (
     Names,
     RowIndex,
     Sums,
+    codes_and_names,
     counts,
-    find,
-    names,
+    find_keys,
     numbers,
 )
 from monitoring.ticks.tick import Tick
@@ -28,8 +28,8 @@ class PartitionColumns:
 
     table: pa.Table
     at_ms: int
-    topic: np.ndarray
-    topics: Names
+    topic: np.ndarray  # a code of `topic_names`
+    topic_names: Names
     by_topic: RowIndex
     partition: np.ndarray
     leader: np.ndarray
@@ -48,14 +48,14 @@ class PartitionColumns:
     @classmethod
     def of(cls, tick: Tick, previous: "PartitionColumns | None" = None) -> "PartitionColumns":
         table = tick.partitions
-        topic, values = names(table["topic"])
-        topics = Names.of(values, previous.topics if previous else None)
+        topic, values = codes_and_names(table["topic"])
+        topic_names = Names.of(values, previous.topic_names if previous else None)
         return cls(
             table=table,
             at_ms=tick.at_ms,
             topic=topic,
-            topics=topics,
-            by_topic=RowIndex.of(topic, len(topics.all)),
+            topic_names=topic_names,
+            by_topic=RowIndex.of(topic, len(topic_names.all)),
             partition=numbers(table, "partition").astype(np.int64),
             leader=np.nan_to_num(numbers(table, "leader"), nan=-1).astype(np.int64),
             replica_count=_lengths(table["replicas"]),
@@ -97,19 +97,19 @@ class PartitionColumns:
     def _rows_in(self, previous: "PartitionColumns") -> tuple[np.ndarray, np.ndarray]:
         """For each partition its row in `previous`, and whether it has one."""
         if (
-            self.topics is previous.topics
+            self.topic_names is previous.topic_names
             and np.array_equal(self.topic, previous.topic)
             and np.array_equal(self.partition, previous.partition)
         ):
             return np.arange(len(self.topic)), np.ones(len(self.topic), bool)
-        translated = previous.topics.codes_in(self.topics)
+        translated = previous.topic_names.codes_in(self.topic_names)
         keys = (translated[previous.topic] << _PARTITION_BITS) + previous.partition
-        return find(keys, (self.topic << _PARTITION_BITS) + self.partition)
+        return find_keys(keys, (self.topic << _PARTITION_BITS) + self.partition)
 
     def records(self, topic: np.ndarray, partition: np.ndarray) -> Floats:
         """End offset − start offset of these partitions; NaN = unknown."""
         keys = (self.topic << _PARTITION_BITS) + self.partition
-        rows, exists = find(keys, (topic << _PARTITION_BITS) + partition)
+        rows, exists = find_keys(keys, (topic << _PARTITION_BITS) + partition)
         counts = (self.end - self.start)[rows] if len(keys) else np.full(len(topic), np.nan)
         return np.where(exists, counts, np.nan)
 
@@ -121,7 +121,7 @@ class TopicColumns:
     names: list[str]
     partitions: np.ndarray
     replication: np.ndarray
-    offsets: Sums  # end offsets − start offsets: more than the records in compacted topics
+    offset_count: Sums  # end offsets − start offsets: more than the records in compacted topics
     size: Sums  # of the leaders' replicas
     disk: Sums  # of every replica
     messages_rate: Sums
@@ -130,20 +130,20 @@ class TopicColumns:
     under_replicated: np.ndarray
     offline: np.ndarray
     last_record_ms: Floats
-    has_newer_records: np.ndarray  # of one of the partitions
+    has_newer_records: np.ndarray  # whether a partition has
 
     @classmethod
     def of(cls, partitions: PartitionColumns, growth: dict[str, Floats]) -> "TopicColumns":
-        n = len(partitions.topics.all)
+        n = len(partitions.topic_names.all)
         replication = np.zeros(n, dtype=np.int64)
         np.maximum.at(replication, partitions.topic, partitions.replica_count)
         last_record_ms = np.full(n, np.nan)
         np.fmax.at(last_record_ms, partitions.topic, partitions.last_record_ms)
         return cls(
-            names=partitions.topics.all,
+            names=partitions.topic_names.all,
             partitions=counts(np.ones(len(partitions.topic), bool), partitions.topic, n),
             replication=replication,
-            offsets=Sums.by_code(partitions.end - partitions.start, partitions.topic, n),
+            offset_count=Sums.by_code(partitions.end - partitions.start, partitions.topic, n),
             size=Sums.by_code(partitions.size, partitions.topic, n),
             disk=_disk(partitions, n),
             messages_rate=Sums.by_code(growth["end"], partitions.topic, n),

@@ -1,6 +1,7 @@
-"""How evenly the replicas of each topic lie on the brokers, by EFAK's formulas. Pure.
+"""How evenly the replicas of each topic lie on the brokers, by the formulas of EFAK. Pure.
 
-R = brokers with a replica of the topic, B = brokers of the cluster.
+EFAK is another console for Kafka. R = brokers with a replica of the topic, B = the cluster's
+brokers.
 
 spread        = R / B
 skew          = brokers with more than ⌈replicas / R⌉ replicas / R
@@ -25,7 +26,7 @@ class Placement:
 
     @classmethod
     def of(cls, partitions: PartitionColumns, brokers: int) -> "Placement":
-        n = len(partitions.topics.all)
+        n = len(partitions.topic_names.all)
         replicas, rows = partitions.replicas()
         topic, count = _per_broker(partitions.topic[rows], replicas)
         is_led = partitions.leader >= 0

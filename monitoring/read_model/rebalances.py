@@ -60,7 +60,7 @@ def _new_rebalances(
     rows: GroupTableRows, before: GroupTableRows, at_ms: int
 ) -> dict[str, Rebalance]:
     """The rebalances of groups that differ from the previous tick."""
-    names, earlier_names = rows.groups.groups, before.groups.groups
+    names, earlier_names = rows.groups.group_names, before.groups.group_names
     counts, earlier = _members(rows), _members(before)
     earlier_codes = names.codes_in(earlier_names)
     # A group that is new has no rebalance: nothing is known of its past.

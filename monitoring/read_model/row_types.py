@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from monitoring.lag.lag_state import LagState
-from monitoring.read_model.columns import integer, number
+from monitoring.read_model.columns import float_or_none, int_or_none
 from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.partition_columns import TopicColumns
 from monitoring.read_model.placement import Placement
@@ -85,7 +85,7 @@ class LastRecord:
 
 @dataclass(frozen=True, slots=True)
 class TopicReaders:
-    """By topic: the worst LagState of its readers (−1 = none), and a group's largest lag."""
+    """By topic, of the groups that read it: the worst LagState (−1 = none), the largest lag."""
 
     lag_state: np.ndarray
     lag: np.ndarray
@@ -125,9 +125,9 @@ class TopicRow:
         return int(self._columns.replication[self._code])
 
     @property
-    def offsets(self) -> PartialSum:
+    def offset_count(self) -> PartialSum:
         """End offsets − start offsets: more than the records in a compacted topic."""
-        return self._columns.offsets[self._code]
+        return self._columns.offset_count[self._code]
 
     @property
     def size_bytes(self) -> PartialSum:
@@ -154,7 +154,7 @@ class TopicRow:
     @property
     def last_record(self) -> LastRecord:
         has_newer = bool(self._columns.has_newer_records[self._code])
-        return LastRecord(integer(self._columns.last_record_ms[self._code]), not has_newer)
+        return LastRecord(int_or_none(self._columns.last_record_ms[self._code]), not has_newer)
 
     @property
     def lag_state(self) -> LagState | None:
@@ -165,20 +165,20 @@ class TopicRow:
     @property
     def lag(self) -> int | None:
         """The largest lag of a group."""
-        return integer(self._details.topic_readers.lag[self._code])
+        return int_or_none(self._details.topic_readers.lag[self._code])
 
     @property
     def spread(self) -> float | None:
         """The share of the cluster's brokers that have a replica of the topic (placement.py)."""
-        return number(self._details.placement.spread[self._code])
+        return float_or_none(self._details.placement.spread[self._code])
 
     @property
     def skew(self) -> float | None:
-        return number(self._details.placement.skew[self._code])
+        return float_or_none(self._details.placement.skew[self._code])
 
     @property
     def leader_skew(self) -> float | None:
-        return number(self._details.placement.leader_skew[self._code])
+        return float_or_none(self._details.placement.leader_skew[self._code])
 
     @property
     def under_replicated(self) -> int:
@@ -214,7 +214,7 @@ class PartitionRow:
         return len(self.isr) < len(self.replicas)
 
     @property
-    def offsets(self) -> int | None:
+    def offset_count(self) -> int | None:
         """End offset − start offset; equals the number of records, if none were compacted."""
         if self.log_end_offset is None or self.log_start_offset is None:
             return None
@@ -337,8 +337,9 @@ class Totals:
     partitions: int = 0
     under_replicated: int = 0
     offline: int = 0
-    topics_active: int = 0  # without internal ones; records are written now …
-    topics_idle: int = 0  # … and are not
+    # Topics to which records are written now, and the others; without internal topics.
+    topics_active: int = 0
+    topics_idle: int = 0
     groups: int = 0
     groups_silent: int = 0  # groups whose coordinators do not answer
     disk_bytes: PartialSum = field(default_factory=PartialSum)

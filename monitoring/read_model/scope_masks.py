@@ -20,15 +20,15 @@ class ScopeMasks:
     @cached_property
     def topics(self) -> np.ndarray:
         """For each topic: whether it exists and is in the scope."""
-        shown = _topics_in_scope(self.columns.partitions.topics, self.scope)
+        shown = _topics_in_scope(self.columns.partitions.topic_names, self.scope)
         return shown & (self.columns.topics.partitions > 0)
 
     @cached_property
     def pairs(self) -> np.ndarray:
         """For each pair of a group and a topic: whether both are in the scope."""
         groups = self.columns.groups
-        group = groups.groups.matching(self.scope.groups)
-        topic = _topics_in_scope(groups.topics, self.scope)
+        group = groups.group_names.matching(self.scope.groups)
+        topic = _topics_in_scope(groups.topic_names, self.scope)
         shown: np.ndarray = group[groups.group] & np.append(topic, True)[groups.topic]
         return shown
 
@@ -39,9 +39,9 @@ class ScopeMasks:
         return shown
 
     @cached_property
-    def public_topics(self) -> np.ndarray:
+    def non_internal_topics(self) -> np.ndarray:
         """Topics in the scope that are not internal."""
-        is_internal = self.columns.partitions.topics.matching(("__*",))
+        is_internal = self.columns.partitions.topic_names.matching(("__*",))
         shown: np.ndarray = self.topics & ~is_internal
         return shown
 
@@ -55,14 +55,14 @@ class ScopeMasks:
     def groups(self) -> np.ndarray:
         """For each group: whether a pair of it is in the scope."""
         groups = self.columns.groups
-        shown = np.zeros(len(groups.groups.all), dtype=bool)
+        shown = np.zeros(len(groups.group_names.all), dtype=bool)
         shown[groups.group[self.pairs]] = True
         return shown
 
     @cached_property
     def group_codes(self) -> np.ndarray:
         """The codes of the groups in the scope, by name."""
-        order = self.columns.groups.groups.order
+        order = self.columns.groups.group_names.order
         shown: np.ndarray = order[self.groups[order]]
         return shown
 

@@ -17,7 +17,7 @@ from django.utils.functional import cached_property
 from monitoring.lag.lag_state import LagState
 from monitoring.read_model import name_search
 from monitoring.read_model.broker_rows import broker_rows
-from monitoring.read_model.columns import integer, number
+from monitoring.read_model.columns import float_or_none, int_or_none
 from monitoring.read_model.group_rows import GroupRows
 from monitoring.read_model.lag_rows import LagRows
 from monitoring.read_model.name_search import SearchWords
@@ -39,6 +39,8 @@ from monitoring.read_model.scope_masks import ScopeMasks
 from monitoring.read_model.tick_columns import TickColumns
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks.tick import Tick
+
+_NO_CODE = -2  # of an unknown topic; −1 stands for a group without topics
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +79,14 @@ class Snapshot:
     @cached_property
     def topics(self) -> list[TopicRow]:
         """One row per topic, sorted by name."""
-        order = self.columns.partitions.topics.order
+        order = self.columns.partitions.topic_names.order
         return self._topic_rows(order[self.masks.topics[order]])
 
     def find_topics(self, search: SearchWords, count_max: int) -> tuple[list[TopicRow], int]:
         """The first topics whose names match, and the number of all of them."""
         columns = self.columns.topics
         in_trouble = (columns.offline > 0) | (columns.under_replicated > 0)
-        names = self.columns.partitions.topics
+        names = self.columns.partitions.topic_names
         found = name_search.find(names, self.masks.topics, in_trouble, search, count_max)
         return self._topic_rows(found.codes), found.count
 
@@ -111,14 +113,14 @@ class Snapshot:
         columns = self.columns.topics
         is_known = ~np.isnan(columns.last_record_ms) & ~columns.has_newer_records
         is_written = columns.messages_rate.values > 0
-        is_chosen = self.masks.public_topics & is_known & ~is_written
+        is_chosen = self.masks.non_internal_topics & is_known & ~is_written
         return self._first_topics(is_chosen, columns.last_record_ms, count)
 
     def _first_topics(
         self, is_chosen: np.ndarray, values: np.ndarray, count: int
     ) -> list[TopicRow]:
         """The chosen topics with the smallest values; those with equal values by name."""
-        order = self.columns.partitions.topics.order
+        order = self.columns.partitions.topic_names.order
         codes = order[is_chosen[order]]
         return self._topic_rows(codes[np.argsort(values[codes], kind="stable")[:count]])
 
@@ -139,20 +141,20 @@ class Snapshot:
                 leader=int(p.leader[row]),
                 replicas=replicas[i] or [],
                 isr=isr[i] or [],
-                log_start_offset=integer(p.start[row]),
-                log_end_offset=integer(p.end[row]),
-                size_bytes=integer(p.size[row]),
-                messages_rate=number(growth["end"][row]),
-                bytes_in_rate=number(growth["bytes_in"][row]),
+                log_start_offset=int_or_none(p.start[row]),
+                log_end_offset=int_or_none(p.end[row]),
+                size_bytes=int_or_none(p.size[row]),
+                messages_rate=float_or_none(growth["end"][row]),
+                bytes_in_rate=float_or_none(growth["bytes_in"][row]),
                 last_record=LastRecord(
-                    integer(p.last_record_ms[row]), not p.has_newer_records[row]
+                    int_or_none(p.last_record_ms[row]), not p.has_newer_records[row]
                 ),
             )
             for i, row in enumerate(rows.tolist())
         ]
 
     def _topic_code(self, name: str) -> int | None:
-        code = self.columns.partitions.topics.code_of.get(name)
+        code = self.columns.partitions.topic_names.code_of.get(name)
         return code if code is not None and self.masks.topics[code] else None
 
     def _topic_rows(self, codes: np.ndarray) -> list[TopicRow]:
@@ -203,13 +205,13 @@ class Snapshot:
 
     @property
     def group_names(self) -> list[str]:
-        names = self.columns.groups.groups.all
+        names = self.columns.groups.group_names.all
         return [names[code] for code in self.masks.group_codes.tolist()]
 
     def find_groups(self, search: SearchWords, count_max: int) -> tuple[list[GroupRow], int]:
         """The first groups whose names match, and the number of all of them."""
         in_trouble = self._group_rows.state_counts[:, LagState.GROWING :].sum(axis=1) > 0
-        names = self.columns.groups.groups
+        names = self.columns.groups.group_names
         found = name_search.find(names, self.masks.groups, in_trouble, search, count_max)
         return self._group_rows.of_groups(found.codes), found.count
 
@@ -247,7 +249,7 @@ class Snapshot:
     def group_on_topic(self, group: str, topic: str) -> GroupOnTopicRow | None:
         """One group on one topic."""
         pairs = self._pairs_of_group(group)
-        code = self.columns.groups.topics.code_of.get(topic, -2)
+        code = self.columns.groups.topic_names.code_of.get(topic, _NO_CODE)
         rows = self._group_rows.of_pairs(pairs[self.columns.groups.topic[pairs] == code])
         return rows[0] if rows else None
 
@@ -255,21 +257,23 @@ class Snapshot:
         """The groups that read a topic, by name, with their lag on it."""
         pairs = self._pairs_of_topic(topic)
         groups = self.columns.groups
-        return self._group_rows.of_pairs(pairs[np.argsort(groups.groups.rank[groups.group[pairs]])])
+        return self._group_rows.of_pairs(
+            pairs[np.argsort(groups.group_names.rank[groups.group[pairs]])]
+        )
 
     def topics_of_group(self, group: str, count_max: int) -> list[TopicOfGroupRow]:
         """The first `count_max` topics that a group reads, by name."""
         groups, pairs = self.columns.groups, self._pairs_of_group(group)
         pairs = pairs[groups.topic[pairs] >= 0]
-        first = pairs[np.argsort(groups.topics.rank[groups.topic[pairs]])][:count_max]
+        first = pairs[np.argsort(groups.topic_names.rank[groups.topic[pairs]])][:count_max]
         return [
-            TopicOfGroupRow(groups.topics.all[groups.topic[pair]], groups.sums[pair])
+            TopicOfGroupRow(groups.topic_names.all[groups.topic[pair]], groups.sums[pair])
             for pair in first.tolist()
         ]
 
     def hides_topics_of(self, group: str) -> bool:
         """Whether the group reads a topic that is hidden here."""
-        code = self.columns.groups.groups.code_of.get(group)
+        code = self.columns.groups.group_names.code_of.get(group)
         if code is None:
             return False
         return len(self._pairs_of_group(group)) < len(self.columns.groups.pairs_of_group(code))
@@ -300,9 +304,9 @@ class Snapshot:
         rows = groups.rows(pairs)
         row_counts = groups.starts[pairs + 1] - groups.starts[pairs]
         keys = (
-            np.repeat(groups.groups.rank[groups.group[pairs]], row_counts),
+            np.repeat(groups.group_names.rank[groups.group[pairs]], row_counts),
             groups.table["partition"].take(pa.array(rows)).to_numpy(),
-            np.repeat(groups.topics.rank[groups.topic[pairs]], row_counts),
+            np.repeat(groups.topic_names.rank[groups.topic[pairs]], row_counts),
         )
         first = rows[np.lexsort(keys)[:count_max]]
         return LagRows(self.columns, first)[:]
@@ -312,11 +316,11 @@ class Snapshot:
         groups, pairs = self.columns.groups, self._pairs_of_group(group)
         rows = groups.rows(pairs[groups.topic[pairs] >= 0])
         found = self.columns.commits.rows
-        order = np.lexsort((found.partition[rows], groups.topics.rank[found.topic[rows]]))
+        order = np.lexsort((found.partition[rows], groups.topic_names.rank[found.topic[rows]]))
         return LagRows(self.columns, rows[order])
 
     def _group_code(self, name: str) -> int | None:
-        code = self.columns.groups.groups.code_of.get(name)
+        code = self.columns.groups.group_names.code_of.get(name)
         return code if code is not None and self.masks.groups[code] else None
 
     def _pairs_of_group(self, name: str) -> np.ndarray:
@@ -329,7 +333,7 @@ class Snapshot:
 
     def _pairs_of_topic(self, name: str) -> np.ndarray:
         groups = self.columns.groups
-        code = groups.topics.code_of.get(name, -2)
+        code = groups.topic_names.code_of.get(name, _NO_CODE)
         return np.flatnonzero((groups.topic == code) & self.masks.pairs)
 
     # Brokers and the cluster as a whole.
@@ -345,7 +349,7 @@ class Snapshot:
         topics, shown, brokers = self.columns.topics, self.masks.topics, self.brokers
         facts = self.columns.groups.facts.take(pa.array(self.masks.group_codes))
         answered = facts["reported_at_ms"].null_count
-        rates = topics.messages_rate.values[self.masks.public_topics]
+        rates = topics.messages_rate.values[self.masks.non_internal_topics]
         return Totals(
             brokers=len(brokers),
             brokers_up=sum(broker.up for broker in brokers),

@@ -46,7 +46,7 @@ class TickColumns:
         commits = CommitWindow.of(groups, tick.at_ms, previous.commits if previous else None)
         rebalanced = previous.rebalances if previous else None
         # The last code is for pairs without a topic.
-        codes = np.append(groups.topics.codes_in(partitions.topics), -1)
+        codes = np.append(groups.topic_names.codes_in(partitions.topic_names), -1)
         return cls(
             tick=tick,
             partitions=partitions,

@@ -28,10 +28,11 @@ def candidates(
 ) -> Iterator[RecordRow]:
     """The records in `data` (decompressed) that can match, by offset; without a prefilter all.
 
-    Only those in `offsets`. Others are not decoded, unless compaction removed some of the batch.
-    `with_schemas`: key and value may begin with the id of a schema, so that a match is not found in
-    their bytes. Such a record has a zero byte, which begins the id, after its first four fields.
-    The last byte is not searched: it is the number of headers, mostly 0.
+    `offsets`: only records in this range. The others are not decoded either, unless compaction has
+    left gaps in the batch. `with_schemas`: if a key or value begins with the id of a schema, the
+    prefilter cannot find a match in its bytes, so the record can match. It is recognised by a zero
+    byte, with which the id begins, after the first four fields. The record's last byte does not
+    count: it is the number of headers, mostly 0.
 
     Raises KafkaError, ValueError or IndexError if a record is damaged.
     """
@@ -62,7 +63,7 @@ def candidates(
 def decode(partition: int, header: BatchHeader, data: bytes, start: int, end: int) -> RecordRow:
     """One record. Raises KafkaError, ValueError or IndexError if it is damaged.
 
-    Key and value are not read by `_field`, nor is RecordRow called: 2.0 µs, else 2.3.
+    For speed it reads key and value without `_field` and does not call RecordRow: 2.0 µs, not 2.3.
     """
     time_delta, at = read_varint(data, start + 1)  # behind the attributes
     offset_delta, at = read_varint(data, at)
@@ -109,5 +110,5 @@ def _headers(data: bytes, at: int, end: int) -> Headers:
     return tuple(headers)
 
 
-DAMAGED = (KafkaError, ValueError, IndexError)
+DAMAGE_ERRORS = (KafkaError, ValueError, IndexError)
 """What reading a damaged batch raises."""

@@ -1,4 +1,4 @@
-"""Record batches of a Fetch response: which of them count, and their decompressed records. Pure."""
+"""Record batches of a Fetch response: which are committed, and their decompressed records. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -3,8 +3,8 @@
 Most of the time of an evaluation goes into the conversion of its variables: 2 µs for each object.
 So the expression is rewritten: each path such as `record.value.user.name` becomes a variable of its
 own with the value that is there, and `has(record.value.user)` one with true or false. Where a
-record has nothing at a path, its variable is left undefined: an error, as a missing field is. With
-that a record takes 2.1 µs instead of 10.5. An expression of which this is not known to be the same
+record has nothing at a path, its variable is left undefined: an error, as a missing field is. So a
+record takes 2.1 µs instead of 10.5. An expression that might mean something else when rewritten
 (`_Rewriting`) gets the whole record.
 """
 
@@ -31,7 +31,8 @@ _VARIABLE = "record_"
 _NOT_REWRITTEN = ("\\", '"""', "'''", _VARIABLE)
 _TEXT = r'"(?P<{}>[\w .:/@=+-]+)"'
 _PATH = r"record(?:\.\w+|\[\"[^\"\\]+\"\])+"
-# Texts that JSON never escapes, unless it escapes all characters, or a slash.
+# Conditions that need a text in the record. JSON has the text as it is, unless all characters or
+# slashes are escaped.
 _NEEDS_TEXT = re.compile(
     rf"{_PATH}\.contains\({_TEXT.format('part')}\)|{_PATH} ?== ?{_TEXT.format('whole')}"
 )
@@ -52,8 +53,8 @@ _NAMES = {
     "record", "bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type",
     "uint", "cel", "math", "optional",
 }  # fmt: skip
-# Parts of a record that are no boolean, or of which only some records have one.
-_NO_CONDITION = re.compile(r"record(?:\.\w+)?")
+# A part of a record by itself: in no record, or not in all of them, a boolean.
+_NOT_BOOLEAN = re.compile(r"record(?:\.\w+)?")
 _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (dict, "a map"), (list, "a list"), (str, "a text"), ((int, float), "a number"),
     (type(None), "null"), (bytes, "bytes"),
@@ -97,7 +98,7 @@ class Expression:
         record."""
         found = self._execute(self._variables(row))
         if found is not True and found is not False:
-            raise TypeError(_no_condition(found))
+            raise TypeError(_not_boolean(found))
         return found
 
     def failure(self, row: RecordRow) -> str:
@@ -108,7 +109,7 @@ class Expression:
             return f"no field {error}"
         except EVALUATION_ERRORS as error:
             return str(error)
-        return "" if isinstance(found, bool) else _no_condition(found)
+        return "" if isinstance(found, bool) else _not_boolean(found)
 
 
 def _check(program: cel.Program, source: str) -> None:
@@ -119,7 +120,7 @@ def _check(program: cel.Program, source: str) -> None:
         raise ExpressionInvalid(
             f"Unknown name {name}; use record, for example record.value.amount."
         )
-    if _NO_CONDITION.fullmatch(source.strip()):
+    if _NOT_BOOLEAN.fullmatch(source.strip()):
         raise ExpressionInvalid(
             f"{source.strip()} is not true or false. Compare it, for example with =="
         )
@@ -128,10 +129,10 @@ def _check(program: cel.Program, source: str) -> None:
     with contextlib.suppress(*EVALUATION_ERRORS):
         found = program.execute({})
         if not isinstance(found, bool):
-            raise ExpressionInvalid(f"{_no_condition(found).capitalize()}.")
+            raise ExpressionInvalid(f"{_not_boolean(found).capitalize()}.")
 
 
-def _no_condition(found: object) -> str:
+def _not_boolean(found: object) -> str:
     kind = next((name for kind, name in _KINDS if isinstance(found, kind)), "something else")
     return f"the expression gives {kind}, not true or false"
 

@@ -9,7 +9,7 @@ A batch is kept with its header if one of its records is. The size of a record o
 its encoded size, times the compression ratio of its batch. So the estimate is exact of batches
 without compression; what is left of a compressed batch compresses a little worse.
 
-Of a key only a hash of 64 bits is in memory: at most KEYS_MAX of them, and those of one merge.
+Only a 64-bit hash of each key is in memory: of at most KEYS_MAX keys and those of one merge.
 Two of KEYS_MAX keys have the same hash with a probability of 1 in a million. What is saved of the
 first part of a log is the least that is saved of the whole: later records only replace more.
 """

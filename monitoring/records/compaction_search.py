@@ -12,7 +12,7 @@ from monitoring.records.key_scanner import KeyScanner
 from monitoring.records.scan_pool import Scanner
 from monitoring.records.search import Search, SearchProgress, SearchRequest, Send
 from monitoring.records.search_windows import Window
-from monitoring.records.window_scanner import Scanned
+from monitoring.records.window_scanner import ScanResult
 
 KEYS = "keys"  # why it ended, as those in search.py
 _FIGURES_S = 1.0
@@ -21,7 +21,7 @@ _FIGURES_SHARE = 20  # figures take at most a 20th of the time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionRequest(SearchRequest):
-    """`spans` has one partition; `now_ms` decides which tombstones are kept."""
+    """`offset_ranges` has one partition; `now_ms` decides which tombstones are kept."""
 
     newest_first: bool = False
     now_ms: int
@@ -49,11 +49,11 @@ class CompactionSearch(Search):
         self._figures_at_s = self._started_s + _FIGURES_S
 
     def _scanner(self) -> tuple[Scanner, bool]:
-        (span,) = self._request.spans.values()
-        return KeyScanner(span.start, self._request.now_ms), True
+        (offsets,) = self._request.offset_ranges.values()
+        return KeyScanner(offsets.start, self._request.now_ms), True
 
     def _add_matches(
-        self, window: Window, scanned: Scanned, size_bytes: int, position: int
+        self, window: Window, scanned: ScanResult, size_bytes: int, position: int
     ) -> None:
         if window.first != self._progress.positions[window.partition]:
             return  # the one before it could not be read, and the estimate is of all up to there

@@ -18,7 +18,7 @@ FIELDS = ("any", "key", "value", "header_name", "header_value")
 OPERATORS = ("contains", "not_contains", "equals", "matches")
 TEXT_LENGTH_MAX = 2_000
 _PATTERN_BYTES_MAX = 1 << 20  # of memory for one compiled regular expression
-_ASSERTIONS = ("^", "$", "\\b", "\\B", "\\A", "\\z", "(?")  # what depends on a field's limits
+_ASSERTIONS = ("^", "$", "\\b", "\\B", "\\A", "\\z", "(?")  # match by where a field begins or ends
 
 Finder = Callable[[int], int]
 """start → the next place from `start` on that a match can contain, −1 = none; start grows."""

@@ -1,7 +1,7 @@
 """Reads the keys of a window's records and what each takes on disk (compaction_estimate.py). Pure.
 
-A batch may begin in one window and end in the next one, which are fetched with it, both: it counts
-for the window in which it begins.
+A batch that begins in one window and ends in the next one is fetched with both: it counts for the
+window in which it begins.
 
 The hash of a key is Python's, which is keyed by a random number of the process of the search and
 the same in its forks. So nobody can write keys that collide, and a hash says nothing to others.
@@ -19,7 +19,7 @@ from monitoring.records import batch_scan, batches
 from monitoring.records.batches import AbortedTransaction, Batch
 from monitoring.records.compaction_estimate import EXPIRED, RECORD, TOMBSTONE, ScannedKeys
 from monitoring.records.search_windows import Window
-from monitoring.records.window_scanner import Scanned
+from monitoring.records.window_scanner import ScanResult
 
 
 class KeyScanner:
@@ -28,7 +28,7 @@ class KeyScanner:
     def __init__(self, start: int, now_ms: int) -> None:
         self._start, self._now_ms = start, now_ms
 
-    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
+    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> ScanResult:
         """Raises ValueError if a piece has something else than batches."""
         found = _Found()
         for piece in pieces:
@@ -59,12 +59,12 @@ class _Found:
         else:
             try:
                 self._add_records(batch, now_ms)
-            except batch_scan.DAMAGED:
+            except batch_scan.DAMAGE_ERRORS:
                 self._damaged += 1
                 self._other_bytes += header.size_bytes
 
     def _add_records(self, batch: Batch, now_ms: int) -> None:
-        """Raises one of DAMAGED; then nothing was added."""
+        """Raises one of DAMAGE_ERRORS; then nothing was added."""
         header, data = batch.header, batch.records()
         hashes, sizes, tombstones = _keyed_records(data, header.count)
         ratio = (header.size_bytes - HEADER_BYTES) / len(data)
@@ -78,7 +78,7 @@ class _Found:
         self._without_key += header.count - len(hashes)
         self._batches += 1
 
-    def result(self) -> Scanned:
+    def result(self) -> ScanResult:
         records = np.empty(len(self._hashes), RECORD)
         records["batch"], records["size_bytes"] = self._batch_numbers, self._sizes
         records["kind"] = self._kinds
@@ -93,7 +93,7 @@ class _Found:
             self._end_offset,
         )
         scanned = len(records) + self._without_key
-        return Scanned([], scanned, self._damaged, 0, "", 0, "", keys)
+        return ScanResult([], scanned, self._damaged, 0, "", 0, "", keys)
 
 
 def _has_expired(header: BatchHeader, now_ms: int) -> bool:

@@ -1,10 +1,10 @@
 """Scans windows of a search at the same time, in helper processes.
 
-Where every record is decoded, the scan takes a core, and more beside it if it is a thread of the
-process that fetches: both wait for the interpreter's lock. So two helpers scan. They are forks,
+A scan that decodes every record keeps a core busy. A thread of the process that fetches would be
+slower: the two would wait for the interpreter's lock. So two helper processes scan. They are forks,
 which must be made before there are threads. The second one is not used while other searches
-need the cores (`may_use_two`). Both end with the process of the search. Other searches scan in a
-thread: most of their time goes into fetching.
+need the cores (`may_use_two`). Both end with the process of the search. Searches that do not decode
+every record scan in a thread: most of their time goes into fetching.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.reasons import Reason
 from monitoring.records import batch_scan
 from monitoring.records.search_windows import Window
-from monitoring.records.window_scanner import Scanned
+from monitoring.records.window_scanner import ScanResult
 
 
 class Scanner(Protocol):
     """Scans windows, one after the other."""
 
-    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned: ...
+    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> ScanResult: ...
 
 
 class ScanPool:
@@ -42,8 +42,8 @@ class ScanPool:
         self._free.put_nowait(self._first)
         self._threads = ThreadPoolExecutor(self.size, "scan")
 
-    async def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
-        """Raises one of DAMAGED, or Unreadable if a helper died of this window."""
+    async def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> ScanResult:
+        """Raises one of DAMAGE_ERRORS, or Unreadable if a helper died of this window."""
         if self.may_use_two and self._unused:
             self._free.put_nowait(self._unused.pop())
         scanner = await self._free.get()
@@ -51,14 +51,17 @@ class ScanPool:
         try:
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, scanner.scan, window, pieces)
-        except Unreadable:  # a thread replaces the first helper that dies, nothing a second one
+        except Unreadable:
+            # A thread replaces the first helper that dies; a second one is not replaced.
             returned = None if self._first is self._in_thread else self._in_thread
             self._first = self._in_thread
             raise
         finally:
             if returned is not None:
-                is_used = returned is self._first or self.may_use_two
-                (self._free.put_nowait if is_used else self._unused.append)(returned)
+                if returned is self._first or self.may_use_two:
+                    self._free.put_nowait(returned)
+                else:
+                    self._unused.append(returned)
 
     def close(self) -> None:
         """Do not wait for scans."""
@@ -76,14 +79,14 @@ class _Helper:
         process.start()
         far_end.close()
 
-    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
-        """Raises one of DAMAGED, or Unreadable if the process died."""
+    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> ScanResult:
+        """Raises one of DAMAGE_ERRORS, or Unreadable if the process died."""
         try:
             # The records follow as bytes, which are not pickled.
             self._connection.send((window, [piece.aborted for piece in pieces]))
             for piece in pieces:
                 self._connection.send_bytes(piece.records)
-            answer: Scanned | Exception = self._connection.recv()
+            answer: ScanResult | Exception = self._connection.recv()
         except (EOFError, OSError) as error:
             raise Unreadable(Reason("decoder_died", how=type(error).__name__)) from error
         if isinstance(answer, Exception):
@@ -104,5 +107,5 @@ def _serve(
             ]
             try:
                 connection.send(scanner.scan(window, pieces))
-            except batch_scan.DAMAGED as error:
+            except batch_scan.DAMAGE_ERRORS as error:
                 connection.send(error)

@@ -5,13 +5,14 @@ turn, one more than there are scanners (scan_pool.py): one fetches while the oth
 scanned. Matches are sent in the order of the fetches.
 
 A search with `follows` goes on with the records that are written after it began, until a limit.
-One with `is_export` never leaves out a match: the next one continues at `SearchProgress.positions`.
+One with `is_export` never leaves out a match: a later one continues at `SearchProgress.positions`.
 """
 
 import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.schema_registry_settings import RegistrySettings
@@ -34,7 +35,7 @@ from monitoring.records.search_windows import (
     SearchWindows,
     Window,
 )
-from monitoring.records.window_scanner import Scanned, WindowScanner
+from monitoring.records.window_scanner import ScanResult, WindowScanner
 
 _PROGRESS_S = 0.25
 _ROWS_PER_EVENT = 50
@@ -49,11 +50,11 @@ COMPLETE, LIMIT, TIME, BYTES, ERROR = "complete", "limit", "time", "bytes", "err
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What to search; `spans`: partition → its offsets. `masked` are targets of masking rules."""
+    """What to search. `offset_ranges`: by partition. `masked` are targets of masking rules."""
 
     settings: ClientSettings
     topic: str
-    spans: dict[int, range]
+    offset_ranges: dict[int, range]
     conditions: tuple[Condition, ...] = ()
     expression: str = ""
     newest_first: bool = True
@@ -73,7 +74,7 @@ class SearchProgress:
     """How far a search is. `offsets` are those passed, of `offsets_total`; `end` is set at last.
 
     `positions`: partition → the first offset that was not searched. `left_out`: matches that a
-    followed search found too fast to show.
+    search with `follows` found too fast to show.
     """
 
     scanned: int = 0
@@ -85,7 +86,7 @@ class SearchProgress:
     failures: int = 0
     first_failure: str = ""
     damaged: int = 0
-    undecoded: int = 0  # records whose schema could not be had or does not fit
+    undecoded: int = 0  # records whose schema could not be read or does not fit
     first_undecoded: str = ""
     unread: dict[int, str] = field(default_factory=dict)  # partition → why
     positions: dict[int, int] = field(default_factory=dict)
@@ -106,13 +107,14 @@ class Search:
         scanner, decodes_all = self._scanner()
         self.pool = ScanPool(scanner, with_helpers=decodes_all and not request.follows)
         self._window_bytes = DECODED_WINDOW_BYTES if decodes_all else WINDOW_BYTES
-        self._windows = self._windows_of(request.spans, newest_first=request.newest_first)
-        starts = {number: span.start for number, span in request.spans.items()}
+        self._windows = self._windows_of(request.offset_ranges, newest_first=request.newest_first)
+        starts = {number: offsets.start for number, offsets in request.offset_ranges.items()}
         self._progress = SearchProgress(offsets_total=self._windows.offsets_total, positions=starts)
         self._rows_left = request.matches_max
         self._started_s = self._reported_s = time.monotonic()
-        self._newest = asyncio.Event()  # the newest window that is scanned has been taken
-        self._newest.set()
+        # Set when the window that was fetched last has had its turn to add its matches.
+        self._last_turn = asyncio.Event()
+        self._last_turn.set()
         self._channels: dict[tuple[str, int], Channel] = {}
         self._budget = ByteBudget()
         self._matched_bytes = 0
@@ -154,8 +156,8 @@ class Search:
             raise NotFound(Reason("topic_not_on_cluster", topic=topic))
         return metadata
 
-    def _windows_of(self, spans: dict[int, range], *, newest_first: bool) -> SearchWindows:
-        return SearchWindows(spans, newest_first, self._window_bytes)
+    def _windows_of(self, offset_ranges: dict[int, range], *, newest_first: bool) -> SearchWindows:
+        return SearchWindows(offset_ranges, newest_first, self._window_bytes)
 
     async def _read_windows(self) -> None:
         await asyncio.gather(*(self._read_next_windows() for _ in range(1 + self.pool.size)))
@@ -166,7 +168,9 @@ class Search:
             await asyncio.sleep(_FOLLOW_S)
             self._rows_left = _FOLLOWED_ROWS_MAX
             try:
-                self._windows = self._windows_of(await self._new_spans(), newest_first=False)
+                self._windows = self._windows_of(
+                    await self._new_offset_ranges(), newest_first=False
+                )
             except NotFound:
                 raise
             except GatewayError as error:
@@ -178,11 +182,11 @@ class Search:
                 await self._read_windows()
             self._report()
 
-    async def _new_spans(self) -> dict[int, range]:
+    async def _new_offset_ranges(self) -> dict[int, range]:
         """Partition → the offsets after its position; of a new partition all."""
         metadata = await self._find_leaders()
         answers = await self._reader.read_offsets(metadata, timeouts.SEARCH_READ_S)
-        rows = answers.metadata.spans.get(self._request.topic, range(0))
+        rows = answers.metadata.rows_by_topic.get(self._request.topic, range(0))
         ends = answers.log_end[rows.start : rows.stop].tolist()
         positions = self._progress.positions
         return {
@@ -203,7 +207,7 @@ class Search:
                 continue
             try:
                 await self._read_window(window)
-            except (GatewayError, *batch_scan.DAMAGED) as error:
+            except (GatewayError, *batch_scan.DAMAGE_ERRORS) as error:
                 self._drop_window(window, error)
 
     def _drop_window(self, window: Window, error: Exception) -> None:
@@ -243,7 +247,7 @@ class Search:
             self._channels[address] = channel
         topic = self._request.topic
         answer = await channel.request(
-            lambda number: fetch.request(topic, partition, offset, self._window_bytes, number),
+            partial(fetch.request, topic, partition, offset, self._window_bytes),
             timeouts.SEARCH_READ_S,
         )
         fetched = fetch.decode(answer)
@@ -254,13 +258,13 @@ class Search:
         self, window: Window, pieces: list[fetch.FetchedRecords], position: int
     ) -> None:
         """Scan a window; its matches are added in the order of the fetches, not of the scans."""
-        before, self._newest = self._newest, asyncio.Event()
-        taken = self._newest
+        turn_before, self._last_turn = self._last_turn, asyncio.Event()
+        own_turn = self._last_turn
         try:
             scanned = await self.pool.scan(window, pieces) if self._wants_more else None
         finally:
-            await before.wait()
-            taken.set()  # whoever waits for it goes on after this function
+            await turn_before.wait()
+            own_turn.set()  # the task that waits for it goes on only after this function
         if scanned is not None and self._wants_more:
             self._add_matches(window, scanned, sum(len(each.records) for each in pieces), position)
 
@@ -269,7 +273,7 @@ class Search:
         return not (self._end_reason() or (self._request.is_export and self._is_full))
 
     def _add_matches(
-        self, window: Window, scanned: Scanned, size_bytes: int, position: int
+        self, window: Window, scanned: ScanResult, size_bytes: int, position: int
     ) -> None:
         found = scanned.rows
         rows = self._limited(found)
@@ -280,7 +284,7 @@ class Search:
         progress = self._progress
         self._progress = replace(
             progress,
-            scanned=progress.scanned + scanned.scanned,
+            scanned=progress.scanned + scanned.record_count,
             matched=progress.matched + len(rows if self._request.is_export else found),
             left_out=progress.left_out + len(found) - len(rows) if self._request.follows else 0,
             size_bytes=progress.size_bytes + size_bytes,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 WINDOW_BYTES = 4 << 20
 DECODED_WINDOW_BYTES = 2 << 20
-"""Where each record is decoded: 0.1 s of work, after which its matches are on the page."""
+"""Of a search that decodes each record: 0.1 s of work, after which the page shows the matches."""
 _WIDTH_FIRST = 256  # offsets
 _GROWTH = 4
 
@@ -30,19 +30,24 @@ class SearchWindows:
     """The windows that are not read yet."""
 
     def __init__(
-        self, spans: Mapping[int, range], newest_first: bool, window_bytes: int = WINDOW_BYTES
+        self,
+        offset_ranges: Mapping[int, range],
+        newest_first: bool,
+        window_bytes: int = WINDOW_BYTES,
     ) -> None:
-        """`spans`: partition → its offsets."""
+        """`offset_ranges`: by partition."""
         self.newest_first, self._window_bytes = newest_first, window_bytes
-        self.offsets_total = sum(map(len, spans.values()))
-        self._left = {number: span for number, span in sorted(spans.items()) if span}
+        self.offsets_total = sum(map(len, offset_ranges.values()))
+        self._left = {
+            number: offsets for number, offsets in sorted(offset_ranges.items()) if offsets
+        }
         self._turns = deque(self._left)
         self._widths = dict.fromkeys(self._left, _WIDTH_FIRST)
         self._taken = dict.fromkeys(self._left, 0)  # windows of each partition
 
     @property
     def offsets_left(self) -> int:
-        """The number of offsets of windows that were not given back."""
+        """The number of offsets in windows that are not finished."""
         return sum(map(len, self._left.values()))
 
     def take(self, *, finish_round: bool = False) -> Window | None:

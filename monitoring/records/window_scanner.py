@@ -15,15 +15,15 @@ from monitoring.records.search_windows import Window
 from monitoring.schema_registry.record_decoder import for_registry
 
 
-class Scanned(NamedTuple):
+class ScanResult(NamedTuple):
     """The matches of a window by offset, and what was counted in it."""
 
     rows: list[RecordRow]
-    scanned: int
+    record_count: int  # matches or not
     damaged: int  # batches
     failures: int  # records for which the expression failed
     first_failure: str
-    undecoded: int  # records whose schema could not be had or does not fit
+    undecoded: int  # records whose schema could not be read or does not fit
     first_undecoded: str
     keys: ScannedKeys | None = None  # of an estimate of what compaction saves
 
@@ -49,8 +49,8 @@ class WindowScanner:
         """Whether each record is decoded: then the time goes into that, else into fetching."""
         return self._prefilter is None or self._decoder is not None
 
-    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> Scanned:
-        """Raises one of DAMAGED if a piece has something else than batches."""
+    def scan(self, window: Window, pieces: Sequence[FetchedRecords]) -> ScanResult:
+        """Raises one of DAMAGE_ERRORS if a piece has something else than batches."""
         found: list[RecordRow] = []
         scanned = damaged = 0
         failures, undecoded = self._filter.failures, self._undecoded
@@ -63,9 +63,9 @@ class WindowScanner:
                 is_whole = (offsets.start, offsets.stop) == (first, last + 1)
                 try:
                     found += self._matches(window, batch, None if is_whole else offsets)
-                except batch_scan.DAMAGED:
+                except batch_scan.DAMAGE_ERRORS:
                     damaged += 1
-        return Scanned(
+        return ScanResult(
             found, scanned, damaged,
             self._filter.failures - failures, self._filter.first_failure,
             self._undecoded - undecoded, self._first_undecoded,

@@ -1,8 +1,8 @@
 """Turns Spark's task counts into a percentage that never decreases. Pure.
 
-All stages of a report have equal weight; within a stage the share of finished tasks counts. Spark
-adds tasks while it runs, so the share can shrink; the percentage keeps its value then. 100 is
-reached only when the report is done.
+A report has stages of its own (kinds.py), with equal weight; within a stage the share of finished
+Spark tasks counts. Spark adds tasks while it runs, so the share can shrink; the percentage then
+keeps its value. 100 is reached only when the report is done.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class ReportProgress:
         self._stage = stage
         return self._raise_to(stage / self._stages)
 
-    def tasks(self, stages: Iterable[SparkStage]) -> int:
+    def update(self, spark_stages: Iterable[SparkStage]) -> int:
         """Update from the Spark stages of the query that runs now."""
         total = done = 0
-        for stage in stages:
+        for stage in spark_stages:
             total += stage.num_tasks
             done += stage.num_completed_tasks
         share = done / total if total else 0.0

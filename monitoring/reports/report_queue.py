@@ -1,4 +1,4 @@
-"""Sends queued reports to the workers. If that fails, `requeue_lost_reports` (tasks.py) retries.
+"""Sends the tasks of queued reports. If that fails, `requeue_lost_reports` (tasks.py) retries.
 
 The task is called by name to avoid an import cycle: tasks import services, services import this.
 """
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 def send(report: Report) -> None:
-    """Send `report` to the queue `spark`; if Redis is not available, it is sent later."""
+    """Send the task of `report` to the queue `spark`; later, if Redis is not available."""
     try:
         current_app.send_task("monitoring.reports.tasks.run", (str(report.id),), retry=False)
     except OperationalError as error:

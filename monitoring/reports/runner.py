@@ -86,7 +86,7 @@ class Attempt:
     ) -> None:
         """Spark's progress handler. It must not raise: Spark would only log the exception."""
         before = self.progress.percent
-        percent = self.progress.tasks(stages or ())
+        percent = self.progress.update(stages or ())
         if inflight_tasks:
             self.spark_is_busy.set()
         if percent > before and time.monotonic() - self._written_s >= _WRITE_S:

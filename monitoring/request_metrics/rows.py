@@ -137,8 +137,8 @@ def _latency(values: Distribution) -> Latency:
 
 
 def _quantile(buckets: Sequence[tuple[float, float]], share: float) -> float | None:
-    """As Prometheus' histogram_quantile: values are taken as evenly spread within a bucket, except
-    in the first one, where most of those of a fast broker are."""
+    """As Prometheus' histogram_quantile: values are taken as evenly spread within a bucket. For the
+    first one, in which most values of a fast broker are, the result is its bound."""
     wanted = buckets[-1][1] * share
     lower, below = None, 0.0
     for bound, counted in buckets:

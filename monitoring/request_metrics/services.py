@@ -17,10 +17,9 @@ def read(gateway: Gateway, slug: str, broker_id: int, *, since_start: bool = Fal
     that is asked for. Raises GatewayError."""
     stored = _readings(gateway, slug, broker_id)
     at_ms, newest = stored[0]
-    before = None if since_start else stored_readings.reading_to_compare(stored)
-    return figures_between(
-        parse_reading(newest, at_ms), before and parse_reading(before[1], before[0])
-    )
+    compared = None if since_start else stored_readings.reading_to_compare(stored)
+    before = parse_reading(compared[1], compared[0]) if compared else None
+    return figures_between(parse_reading(newest, at_ms), before)
 
 
 def _readings(gateway: Gateway, slug: str, broker_id: int) -> StoredReadings:

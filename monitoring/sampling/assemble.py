@@ -32,9 +32,9 @@ def assemble(
 
     Invalid values are null and listed in `invalid`.
     """
-    rows = join_groups(answers.metadata, answers.coordinators)
-    groups = _groups(cluster, tick, answers, rows)
-    answers.invalid.add_all(rows.invalid)
+    joined = join_groups(answers.metadata, answers.coordinators)
+    groups = _groups(cluster, tick, answers, joined)
+    answers.invalid.add_all(joined.invalid)
     return Tick(
         cluster=cluster,
         tick=tick,
@@ -45,7 +45,7 @@ def assemble(
         took_ms=took_ms,
         controller_id=answers.metadata.controller_id,
         cluster_id=answers.metadata.cluster_id,
-        groups_complete=answers.groups_complete and not rows.left_out_count,
+        groups_complete=answers.groups_complete and not joined.left_out_count,
         brokers=_brokers(answers),
         partitions=_partitions(cluster, tick, answers),
         groups=groups,
@@ -59,14 +59,14 @@ def _groups(cluster: str, tick: int, answers: ClusterAnswers, rows: JoinedGroups
     _drop_ends_far_from_commits(rows, ends)
     members = rows.members
     columns = _tick_columns(cluster, tick, answers.at_ms, len(rows.group_index)) | {
-        "group": dictionary(rows.group_index, [group.group for group in rows.groups]),
+        "group": dictionary_array(rows.group_index, [group.group for group in rows.groups]),
         "state": _per_group(rows.group_index, [group.state for group in rows.groups]),
         "protocol_type": _per_group(
             rows.group_index, [group.protocol_type for group in rows.groups]
         ),
         "coordinator": np.array([g.coordinator for g in rows.groups], np.int32)[rows.group_index],
         "members": _member_counts(rows.group_index, [g.member_count for g in rows.groups]),
-        "topic": dictionary(rows.topic_index, rows.topics),
+        "topic": dictionary_array(rows.topic_index, rows.topics),
         "partition": pa.array(rows.partition, mask=rows.partition < 0),
         "committed_offset": nullable(rows.committed),
         "log_end_offset": nullable(ends),
@@ -86,10 +86,10 @@ def _end_offsets(
     log_end: Longs,
 ) -> Longs:
     """The end offset of each (topic, partition); −1 if it is unknown or does not exist."""
-    spans = [metadata.spans.get(topic, range(0)) for topic in topics]
-    spans.append(range(0))  # for index −1: no topic
-    starts = np.array([span.start for span in spans], dtype=np.int64)[topic_index]
-    counts = np.array([len(span) for span in spans], dtype=np.int64)[topic_index]
+    topic_rows = [metadata.rows_by_topic.get(topic, range(0)) for topic in topics]
+    topic_rows.append(range(0))  # for index −1: no topic
+    starts = np.array([rows.start for rows in topic_rows], dtype=np.int64)[topic_index]
+    counts = np.array([len(rows) for rows in topic_rows], dtype=np.int64)[topic_index]
     ends = np.full(len(topic_index), -1, dtype=np.int64)
     exists = (partition >= 0) & (partition < counts)
     ends[exists] = log_end[(starts + partition)[exists]]
@@ -97,7 +97,10 @@ def _end_offsets(
 
 
 def _drop_ends_far_from_commits(rows: JoinedGroups, ends: Longs) -> None:
-    """Clients can commit any offset. If it is too far from the end, the end is unknown."""
+    """Set end offsets to unknown where the commit is too far away to be true.
+
+    Clients can commit any offset.
+    """
     is_known = has_lag(rows.committed >= 0, ends >= 0)
     far = is_known & (np.abs(lag_between(rows.committed, ends)) > LAG_MAX)
     for number in np.unique(rows.group_index[far]).tolist():
@@ -108,7 +111,7 @@ def _drop_ends_far_from_commits(rows: JoinedGroups, ends: Longs) -> None:
 
 def _per_group(group_index: np.ndarray, values: list[str]) -> pa.Array:
     # Encoded again, since several groups may have the same value.
-    return dictionary(group_index, values).cast(pa.string()).dictionary_encode()
+    return dictionary_array(group_index, values).cast(pa.string()).dictionary_encode()
 
 
 def _member_counts(group_index: np.ndarray, counts: list[int | None]) -> pa.Array:
@@ -117,7 +120,7 @@ def _member_counts(group_index: np.ndarray, counts: list[int | None]) -> pa.Arra
 
 
 def _strings(indices: np.ndarray, values: list[str]) -> pa.Array:
-    return dictionary(indices, values).cast(pa.string())
+    return dictionary_array(indices, values).cast(pa.string())
 
 
 def _brokers(answers: ClusterAnswers) -> list[dict[str, Any]]:
@@ -157,7 +160,7 @@ def _disks(answers: ClusterAnswers, broker: int) -> dict[str, Any]:
 
 
 def _sum(values: list[int | None]) -> int | None:
-    """Known if each value is, and there is one."""
+    """The sum; None if a value is unknown, or if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None
 
@@ -166,7 +169,7 @@ def _partitions(cluster: str, tick: int, answers: ClusterAnswers) -> pa.Table:
     metadata = answers.metadata
     count = metadata.row_count
     columns = _tick_columns(cluster, tick, answers.at_ms, count) | {
-        "topic": dictionary(metadata.topic_of_row(), metadata.topics),
+        "topic": dictionary_array(metadata.topic_of_row(), metadata.topics),
         "topic_id": _topic_id_column(metadata),
         "partition": metadata.partition_of_row(),
         "leader": metadata.leaders,
@@ -190,7 +193,7 @@ def _topic_id_column(metadata: Metadata) -> pa.DictionaryArray:
     """Null for topics without an id."""
     topic = metadata.topic_of_row()
     has_id = np.array([bool(topic_id) for topic_id in metadata.topic_ids], dtype=bool)
-    return dictionary(np.where(has_id[topic], topic, -1), metadata.topic_ids)
+    return dictionary_array(np.where(has_id[topic], topic, -1), metadata.topic_ids)
 
 
 def _list_array(lists: BrokerIdLists) -> pa.Array:
@@ -199,13 +202,13 @@ def _list_array(lists: BrokerIdLists) -> pa.Array:
 
 def _tick_columns(cluster: str, tick: int, at_ms: int, count: int) -> dict[str, Any]:
     return {
-        "cluster": dictionary(np.zeros(count, dtype=np.int32), [cluster]),
+        "cluster": dictionary_array(np.zeros(count, dtype=np.int32), [cluster]),
         "tick": np.full(count, tick, dtype=np.int64),
         "at_ms": np.full(count, at_ms, dtype=np.int64),
     }
 
 
-def dictionary(indices: np.ndarray, values: Any) -> pa.DictionaryArray:
+def dictionary_array(indices: np.ndarray, values: Any) -> pa.DictionaryArray:
     """`values[index]` for each index; null for −1."""
     keys = pa.array(indices, type=pa.int32(), mask=np.asarray(indices) < 0)
     return pa.DictionaryArray.from_arrays(keys, pa.array(values, type=pa.string()))

@@ -48,7 +48,7 @@ def _silent_groups(tick: Tick, previous: Tick, coordinators: set[int]) -> pa.Tab
     leaders = _offsets_leaders(tick)
     silent = [
         row["group"]
-        for row in _group_facts(absent)
+        for row in _coordinator_rows(absent)
         if _is_silent(row, tick, previous.at_ms, leaders, coordinators)
     ]
     if not silent:
@@ -63,7 +63,7 @@ def _silent_groups(tick: Tick, previous: Tick, coordinators: set[int]) -> pa.Tab
     return pa.table({name: replaced.get(name, rows[name]) for name in GROUPS.names}, schema=GROUPS)
 
 
-def _group_facts(groups: pa.Table) -> list[dict[str, Any]]:
+def _coordinator_rows(groups: pa.Table) -> list[dict[str, Any]]:
     """group, coordinator and reported_at_ms, one row per group."""
     plain = groups.select(["coordinator", "reported_at_ms"])
     plain = plain.append_column("group", groups["group"].cast(pa.string()))
@@ -86,15 +86,19 @@ def _offsets_leaders(tick: Tick) -> dict[int, int]:
 
 
 def _is_silent(
-    row: dict[str, Any], tick: Tick, previous_ms: int, leaders: dict[int, int], answered: set[int]
+    row: dict[str, Any],
+    tick: Tick,
+    previous_ms: int,
+    leaders: dict[int, int],
+    coordinators: set[int],
 ) -> bool:
     """Whether a missing group may still exist, since its coordinator cannot list it now."""
-    earlier, reported_at_ms = row["coordinator"], row["reported_at_ms"] or previous_ms
-    current = leaders.get(partition_for(row["group"], len(leaders))) if leaders else earlier
+    previous, reported_at_ms = row["coordinator"], row["reported_at_ms"] or previous_ms
+    current = leaders.get(partition_for(row["group"], len(leaders))) if leaders else previous
     is_moving = (
-        current != earlier and tick.at_ms - reported_at_ms <= _MOVING_INTERVALS * tick.interval_ms
+        current != previous and tick.at_ms - reported_at_ms <= _MOVING_INTERVALS * tick.interval_ms
     )
-    return current not in answered or is_moving
+    return current not in coordinators or is_moving
 
 
 def partition_for(group: str, count: int) -> int:

@@ -1,9 +1,8 @@
 """Makes the rows of a tick's group table: joins commits with assignments.
 
-A row is one (group, topic, partition) with a commit, an assigned member, or both. Of a group
-without members there is also a row for each partition without a commit, if another partition of
-its topic has one: no assignment names these. A group with neither has one row without topic. The
-join sorts packed keys:
+A row is one (group, topic, partition) with a commit, an assigned member, or both. A group without
+members has no assignments: it has a row for every partition of the topics in its commits. A group
+with neither commits nor assignments has one row without a topic. The join sorts packed keys:
 
     group index (19 bits) | topic index (20 bits) | partition (24 bits)
 
@@ -22,8 +21,8 @@ from monitoring.gateway.wire.metadata import Ints, Longs, Metadata
 from monitoring.sampling.group_validation import GroupFacts, validated_groups
 
 _TOPIC_BITS, _PARTITION_BITS = 20, 24
-_NO_TOPIC = (1 << _TOPIC_BITS) - 1
-_PARTITION_MAX = (1 << _PARTITION_BITS) - 1
+_TOPIC_MASK, _PARTITION_MASK = (1 << _TOPIC_BITS) - 1, (1 << _PARTITION_BITS) - 1
+_NO_TOPIC = _TOPIC_MASK  # the topic index of a row without a topic
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,22 +49,29 @@ def join_groups(metadata: Metadata, coordinators: Sequence[CoordinatorAnswers]) 
     groups = [facts[name] for name in sorted(validated)]
     topics = _TopicIndex(metadata.topics)
     committed, assigned, members = _PackedKeys(), _PackedKeys(), list[Member]()
-    of_empty_groups: list[Longs] = []  # packed keys of all partitions of their topics
-    for number, group in enumerate(groups):
+    empty_group_keys: list[Longs] = []  # of all partitions of their topics
+    for group_index, group in enumerate(groups):
         for commits in validated[group.group].commits:
-            committed.add(number, topics[commits.topic], commits.partitions, commits.offsets)
-            count = len(metadata.spans.get(commits.topic, ()))
+            committed.add(group_index, topics[commits.topic], commits.partitions, commits.offsets)
+            count = len(metadata.rows_by_topic.get(commits.topic, ()))
             if group.member_count == 0 and len(commits.partitions) < count:
                 all_partitions = np.arange(count, dtype=np.int64)
-                of_empty_groups.append(_pack(number, topics[commits.topic]) | all_partitions)
+                empty_group_keys.append(_pack(group_index, topics[commits.topic]) | all_partitions)
         for member in validated[group.group].members:
             for name, partitions in member.assigned:
                 owner = np.full(len(partitions), len(members), dtype=np.int64)
-                assigned.add(number, topics[name], partitions, owner)
+                assigned.add(group_index, topics[name], partitions, owner)
             members.append(member)
     left_out_count = len(facts) - len(groups)
     return _join(
-        groups, topics.names, members, committed, assigned, of_empty_groups, invalid, left_out_count
+        groups,
+        topics.names,
+        members,
+        committed,
+        assigned,
+        empty_group_keys,
+        invalid,
+        left_out_count,
     )
 
 
@@ -96,14 +102,14 @@ class _TopicIndex:
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = list(names)
-        self._numbers = {name: number for number, name in enumerate(self.names)}
+        self._indices = {name: index for index, name in enumerate(self.names)}
 
     def __getitem__(self, name: str) -> int:
-        number = self._numbers.get(name)
-        if number is None:
-            number = self._numbers[name] = len(self.names)
+        index = self._indices.get(name)
+        if index is None:
+            index = self._indices[name] = len(self.names)
             self.names.append(name)
-        return number
+        return index
 
 
 class _PackedKeys:
@@ -141,13 +147,13 @@ def _join(
     members: list[Member],
     committed: _PackedKeys,
     assigned: _PackedKeys,
-    of_empty_groups: list[Longs],
+    empty_group_keys: list[Longs],
     invalid: InvalidParts,
     left_out_count: int,
 ) -> JoinedGroups:
     commit_keys, offsets = committed.arrays()
     owner_keys, owners = assigned.arrays()
-    present = np.unique(np.concatenate((commit_keys, owner_keys, *of_empty_groups)))
+    present = np.unique(np.concatenate((commit_keys, owner_keys, *empty_group_keys)))
     shift = _TOPIC_BITS + _PARTITION_BITS
     without_rows = np.setdiff1d(np.arange(len(groups), dtype=np.int64), present >> shift)
     no_topic = np.int64(_NO_TOPIC << _PARTITION_BITS)
@@ -156,8 +162,8 @@ def _join(
     offset_of_row[np.searchsorted(keys, commit_keys)] = offsets
     owner_of_row = np.full(len(keys), -1, dtype=np.int32)
     owner_of_row[np.searchsorted(keys, owner_keys)] = owners
-    topic_index = ((keys >> _PARTITION_BITS) & _NO_TOPIC).astype(np.int32)
-    partition = (keys & _PARTITION_MAX).astype(np.int32)
+    topic_index = ((keys >> _PARTITION_BITS) & _TOPIC_MASK).astype(np.int32)
+    partition = (keys & _PARTITION_MASK).astype(np.int32)
     has_no_topic = topic_index == _NO_TOPIC
     topic_index[has_no_topic] = partition[has_no_topic] = -1
     return JoinedGroups(

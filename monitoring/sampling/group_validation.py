@@ -20,7 +20,8 @@ from monitoring.gateway.wire.offset_fetch import TopicCommits
 from monitoring.reasons import Reason
 
 _ROW_BYTES = 100  # the approximate size of a row without its texts
-_ENTRIES_PER_ROW = 4  # a partition can occur several times: in a commit, in a member …
+# A partition can occur several times: in commits, and in assignments of members.
+_ENTRIES_PER_ROW = 4
 _Selection = slice | np.ndarray
 
 
@@ -43,7 +44,7 @@ class ValidatedGroup:
     members: list[Member] = field(default_factory=list)
     unknown_count: int = 0  # partitions of topics that the cluster does not have
 
-    def size(self, facts: GroupFacts, spans: Mapping[str, range]) -> tuple[int, int]:
+    def size(self, facts: GroupFacts, rows_by_topic: Mapping[str, range]) -> tuple[int, int]:
         """The maximum number of the group's rows, and their approximate size in bytes."""
         counts: dict[str, int] = defaultdict(int)
         text_bytes = 0
@@ -54,20 +55,16 @@ class ValidatedGroup:
             for name, partitions in member.assigned:
                 counts[name] += len(partitions)
                 text_bytes += text * len(partitions)
-        # Of a group without members, all partitions of its topics have rows (group_join.py).
-        is_empty = facts.member_count == 0
-        rows = {
-            name: count
-            if name not in spans
-            else len(spans[name])
-            if is_empty
-            else min(count, len(spans[name]))
-            for name, count in counts.items()
-        }
-        count = max(sum(rows.values()), sum(counts.values()) // _ENTRIES_PER_ROW, 1)
+        rows = dict(counts)
+        for name, count in counts.items():
+            if name in rows_by_topic:
+                # A group without members has rows for all partitions of its topics (group_join.py).
+                exist = len(rows_by_topic[name])
+                rows[name] = exist if facts.member_count == 0 else min(count, exist)
+        row_count = max(sum(rows.values()), sum(counts.values()) // _ENTRIES_PER_ROW, 1)
         row_bytes = _ROW_BYTES + len(facts.group) + len(facts.state) + len(facts.protocol_type)
-        text_bytes += sum(len(name) * row_count for name, row_count in rows.items())
-        return count, count * row_bytes + text_bytes
+        text_bytes += sum(len(name) * count for name, count in rows.items())
+        return row_count, row_count * row_bytes + text_bytes
 
 
 def validated_groups(
@@ -78,28 +75,30 @@ def validated_groups(
 ) -> dict[str, ValidatedGroup]:
     """The groups of `facts` whose rows fit into the table."""
     groups = {name: ValidatedGroup() for name in facts}
-    check = _PartitionCheck(metadata.spans, invalid)
+    check = _PartitionCheck(metadata.rows_by_topic, invalid)
     for coordinator in coordinators:
         for commits in coordinator.commits:
             name = commits.group
             if name in groups and commits.error == 0:
                 group = groups[name]
-                group.commits += check.commits(name, group, commits.topics)
+                group.commits += check.valid_commits(name, group, commits.topics)
         for described in coordinator.described:
             name = described.group
             if name in groups:
                 group = groups[name]
-                group.members += [check.member(name, group, member) for member in described.members]
-    return _fitting_groups(groups, facts, metadata.spans, invalid)
+                group.members += [
+                    check.valid_member(name, group, member) for member in described.members
+                ]
+    return _fitting_groups(groups, facts, metadata.rows_by_topic, invalid)
 
 
 def _fitting_groups(
     groups: dict[str, ValidatedGroup],
     facts: Mapping[str, GroupFacts],
-    spans: Mapping[str, range],
+    rows_by_topic: Mapping[str, range],
     invalid: InvalidParts,
 ) -> dict[str, ValidatedGroup]:
-    sizes = {name: group.size(facts[name], spans) for name, group in groups.items()}
+    sizes = {name: group.size(facts[name], rows_by_topic) for name, group in groups.items()}
     rows_left, bytes_left = limits.GROUP_ROWS_MAX, limits.GROUP_TABLE_BYTES_MAX
     fitting = {}
     for name in sorted(sizes, key=lambda name: sizes[name]):
@@ -115,12 +114,12 @@ def _fitting_groups(
 class _PartitionCheck:
     """Selects the partitions that can exist, and reports the others as invalid."""
 
-    def __init__(self, spans: Mapping[str, range], invalid: InvalidParts) -> None:
-        self._spans, self._invalid = spans, invalid
+    def __init__(self, rows_by_topic: Mapping[str, range], invalid: InvalidParts) -> None:
+        self._rows_by_topic, self._invalid = rows_by_topic, invalid
         self._unknown_left = limits.UNKNOWN_PARTITIONS_MAX
         self._reported: set[str] = set()  # groups with unknown topics that were reported
 
-    def commits(
+    def valid_commits(
         self, name: str, group: ValidatedGroup, topics: Iterable[TopicCommits]
     ) -> list[TopicCommits]:
         selected = [
@@ -133,7 +132,7 @@ class _PartitionCheck:
             if selection is not None
         ]
 
-    def member(self, name: str, group: ValidatedGroup, member: Member) -> Member:
+    def valid_member(self, name: str, group: ValidatedGroup, member: Member) -> Member:
         assigned = []
         for topic, partitions in member.assigned:
             selection = self._valid_selection(name, group, topic, partitions)
@@ -144,18 +143,18 @@ class _PartitionCheck:
     def _valid_selection(
         self, name: str, group: ValidatedGroup, topic: str, partitions: Ints
     ) -> _Selection | None:
-        """Selects the valid ones of `partitions`; None = none."""
-        span = self._spans.get(topic)
-        if span is None:
-            return self._select_unknown_topic(name, group, partitions)
-        exists = (partitions >= 0) & (partitions < len(span))
+        """An index that selects the valid ones of `partitions`; None = none is valid."""
+        rows = self._rows_by_topic.get(topic)
+        if rows is None:
+            return self._selection_of_unknown_topic(name, group, partitions)
+        exists = (partitions >= 0) & (partitions < len(rows))
         if exists.all():
             return slice(None)
         names = {"group": printable(name), "topic": printable(topic)}
         self._invalid.add(Reason("group_partitions", **names))
         return exists if exists.any() else None
 
-    def _select_unknown_topic(
+    def _selection_of_unknown_topic(
         self, name: str, group: ValidatedGroup, partitions: Ints
     ) -> _Selection | None:
         left = limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX - group.unknown_count

@@ -40,7 +40,7 @@ class LastRecords:
         times_ms, last_end, has_newer = _previous_values(previous, answers.metadata)
         start, end = answers.log_start, answers.log_end
         went_back = (end >= 0) & (end < last_end)
-        times_ms[went_back] = UNKNOWN  # created again, or cut
+        times_ms[went_back] = UNKNOWN  # the topic was created again, or its log was cut
         is_empty = (end >= 0) & (end == np.maximum(start, 0))
         times_ms[is_empty] = UNKNOWN
         has_newer = (has_newer | (end != last_end) | (end < 0)) & ~is_empty
@@ -52,15 +52,15 @@ class LastRecords:
         oldest_first = np.argsort(self.times_ms[rows], kind="stable")
         return np.sort(rows[oldest_first[:READ_MAX]])
 
-    def add(self, answers: Longs) -> None:
+    def add(self, read_ms: Longs) -> None:
         """Add what was read: a time, NO_RECORD or UNKNOWN for each row.
 
         NO_RECORD after a known time: the last record is not replicated yet.
         """
-        is_read = answers >= 0
-        self.times_ms[is_read] = answers[is_read]
-        is_none = (answers == NO_RECORD) & (self.times_ms < 0)
-        self.has_newer &= ~(is_read | is_none)
+        has_time = read_ms >= 0
+        self.times_ms[has_time] = read_ms[has_time]
+        has_no_record = (read_ms == NO_RECORD) & (self.times_ms < 0)
+        self.has_newer &= ~(has_time | has_no_record)
 
 
 def _previous_values(previous: Tick | None, metadata: Metadata) -> tuple[Longs, Longs, Flags]:
@@ -91,19 +91,19 @@ def _rows_of(table: pa.Table, metadata: Metadata) -> tuple[Longs, Flags]:
     ):  # as in most ticks; the rest takes ten times as long
         return np.arange(len(table)), np.ones(len(table), dtype=bool)
     names, ids = topics.to_pylist(), topic_ids.to_pylist()
-    spans = [metadata.spans.get(name, range(0)) for name in names]
-    start = np.array([span.start for span in spans], dtype=np.int64)[code]
-    count = np.array([len(span) for span in spans], dtype=np.int64)[code]
+    topic_rows = [metadata.rows_by_topic.get(name, range(0)) for name in names]
+    start = np.array([rows.start for rows in topic_rows], dtype=np.int64)[code]
+    count = np.array([len(rows) for rows in topic_rows], dtype=np.int64)[code]
     current_ids = dict(zip(metadata.topics, metadata.topic_ids, strict=True))
-    number_of = {topic_id: number for number, topic_id in enumerate(ids)}
-    # The number of each topic's id among those of the previous tick: −1 = unknown, −2 = it is new.
-    current = np.array([_number(current_ids.get(n, ""), number_of) for n in names])[code]
-    is_same = (id_code < 0) | (current == -1) | (id_code == current)
+    code_of_id = {topic_id: number for number, topic_id in enumerate(ids)}
+    current_id_code = np.array([_id_code(current_ids.get(n, ""), code_of_id) for n in names])[code]
+    is_same = (id_code < 0) | (current_id_code == -1) | (id_code == current_id_code)
     return start + partition, is_same & (partition < count)
 
 
-def _number(topic_id: str, number_of: dict[str, int]) -> int:
-    return number_of.get(topic_id, -2) if topic_id else -1
+def _id_code(topic_id: str, code_of_id: dict[str, int]) -> int:
+    """The code that the previous tick has for the id: −1 = the id is unknown, −2 = it is new."""
+    return code_of_id.get(topic_id, -2) if topic_id else -1
 
 
 def _codes(table: pa.Table, name: str) -> tuple[Longs, pa.Array]:

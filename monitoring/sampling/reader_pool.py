@@ -29,7 +29,7 @@ _TOTAL_SHARE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class SamplingTarget:
-    """The addresses of a cluster. If they change, a new reader is made."""
+    """The addresses and client settings of a cluster. If they change, a new reader is made."""
 
     slug: str
     settings: ClientSettings

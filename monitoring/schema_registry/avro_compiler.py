@@ -1,8 +1,7 @@
-"""Makes something of each type of an Avro schema: what reads a value, what writes one, or the JSON
-Schema of mock values. Pure.
+"""Compiles an Avro schema: to readers of values, to writers, or to a JSON Schema for mock values.
 
-`Parts` makes it for a primitive type and puts it together for the others. A name stands for the
-same thing wherever it is used, so schemas may be recursive.
+A `TypeBuilder` makes the result for each type. A named type has the same result wherever it is
+used, so schemas may be recursive. Pure.
 """
 
 import json
@@ -21,8 +20,8 @@ T = TypeVar("T")
 Members = list[tuple[str, T, Any]]  # name, type, and default value or NO_DEFAULT
 
 
-class Parts(Protocol[T]):
-    """What a schema is put together of. `tree` is the JSON of the type, for logical types."""
+class TypeBuilder(Protocol[T]):
+    """Makes the result of each kind of type. `tree`: the type in JSON, for logical types."""
 
     @property
     def primitives(self) -> Mapping[str, T]: ...
@@ -38,14 +37,14 @@ class Parts(Protocol[T]):
 
 
 def compile_schema(
-    parts: Parts[T], text: str, references: Sequence[tuple[str, str]] = ()
+    builder: TypeBuilder[T], text: str, references: Sequence[tuple[str, str]] = ()
 ) -> tuple[T, Any]:
-    """What `parts` makes of a schema, and the JSON of the schema.
+    """What `builder` makes of a schema, and the schema in JSON.
 
     `references`: names and texts of the schemas whose types it names, each after those that it
     names itself. Raises SchemaInvalid.
     """
-    compiler = _Compiler(parts)
+    compiler = _Compiler(builder)
     for _name, each in references:
         compiler.compile(_parsed(each), "", 0)
     tree = _parsed(text)
@@ -65,8 +64,8 @@ def _parsed(text: str) -> Any:
 
 
 class _Compiler(Generic[T]):
-    def __init__(self, parts: Parts[T]) -> None:
-        self._parts = parts
+    def __init__(self, builder: TypeBuilder[T]) -> None:
+        self._builder = builder
         self._named: dict[str, T] = {}
         self._count = 0
 
@@ -79,7 +78,7 @@ class _Compiler(Generic[T]):
         if isinstance(tree, str):
             return self._by_name(tree, namespace)
         if isinstance(tree, list):
-            return self._parts.union([self.compile(each, namespace, depth + 1) for each in tree])
+            return self._builder.union([self.compile(each, namespace, depth + 1) for each in tree])
         if not isinstance(tree, dict) or "type" not in tree:
             raise SchemaInvalid("a type is neither a name, nor an object, nor a list")
         return self._complex(tree, namespace, depth)
@@ -89,23 +88,23 @@ class _Compiler(Generic[T]):
         if kind in ("record", "error"):
             return self._record(tree, namespace, depth)
         if kind == "array":
-            return self._parts.array(self.compile(tree.get("items"), namespace, depth + 1))
+            return self._builder.array(self.compile(tree.get("items"), namespace, depth + 1))
         if kind == "map":
-            return self._parts.map(self.compile(tree.get("values"), namespace, depth + 1))
+            return self._builder.map(self.compile(tree.get("values"), namespace, depth + 1))
         if kind == "enum":
             symbols = tree.get("symbols")
-            if not isinstance(symbols, list) or not all(map(is_text, symbols)):
+            if not isinstance(symbols, list) or not all(map(is_usable_name, symbols)):
                 raise SchemaInvalid("an enum has no valid list of symbols")
             name = _full_name(tree, namespace)
-            return self._add(name, self._parts.enum(symbols, name))
+            return self._add(name, self._builder.enum(symbols, name))
         if kind == "fixed":
             size = tree.get("size")
             if not isinstance(size, int) or isinstance(size, bool) or size < 0:
                 raise SchemaInvalid("a fixed type has no valid size")
             name = _full_name(tree, namespace)
-            return self._add(name, self._parts.fixed(tree, name))
+            return self._add(name, self._builder.fixed(tree, name))
         if isinstance(kind, str) and kind in _PRIMITIVES:
-            return self._parts.primitive(tree)
+            return self._builder.primitive(tree)
         return self.compile(kind, namespace, depth + 1)
 
     def _record(self, tree: dict[str, Any], namespace: str, depth: int) -> T:
@@ -114,10 +113,10 @@ class _Compiler(Generic[T]):
             raise SchemaInvalid("a record has no list of fields")
         members: Members[T] = []
         name = _full_name(tree, namespace)
-        record = self._add(name, self._parts.record(members, name))
+        record = self._add(name, self._builder.record(members, name))
         inner = name.rpartition(".")[0]
         for field in fields:
-            if not isinstance(field, dict) or not is_text(field.get("name")):
+            if not isinstance(field, dict) or not is_usable_name(field.get("name")):
                 raise SchemaInvalid("a field has no valid name")
             kind = self.compile(field.get("type"), inner, depth + 1)
             members.append((field["name"], kind, field.get("default", NO_DEFAULT)))
@@ -131,7 +130,7 @@ class _Compiler(Generic[T]):
 
     def _by_name(self, name: str, namespace: str) -> T:
         if name in _PRIMITIVES:
-            return self._parts.primitives[name]
+            return self._builder.primitives[name]
         names = [name] if "." in name or not namespace else [f"{namespace}.{name}", name]
         for each in names:
             if each in self._named:
@@ -141,11 +140,11 @@ class _Compiler(Generic[T]):
 
 def _full_name(tree: dict[str, Any], namespace: str) -> str:
     name, space = tree.get("name"), tree.get("namespace", namespace)
-    if not is_text(name) or not _NAME.fullmatch(name):
+    if not is_usable_name(name) or not _NAME.fullmatch(name):
         raise SchemaInvalid("a type has no valid name")
     return name if "." in name or not isinstance(space, str) or not space else f"{space}.{name}"
 
 
-def is_text(name: Any) -> TypeGuard[str]:
-    """Whether a name can be in JSON: not a lone surrogate, for example."""
+def is_usable_name(name: Any) -> TypeGuard[str]:
+    """Whether this is a text of limited length that can be in JSON: without lone surrogates."""
     return isinstance(name, str) and len(name) <= _NAME_LENGTH_MAX and name.isprintable()

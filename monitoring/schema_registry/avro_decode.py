@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from monitoring.schema_registry import avro_logical
-from monitoring.schema_registry.avro_compiler import Members, compile_schema, is_text
+from monitoring.schema_registry.avro_compiler import Members, compile_schema, is_usable_name
 from monitoring.schema_registry.budget import VALUE_COST, Budget, DataInvalid
-from monitoring.schema_registry.floats import plain, plain_32
+from monitoring.schema_registry.floats import json_float, json_float32
 from monitoring.schema_registry.wire_format import read_zigzag
 
 
@@ -45,9 +45,9 @@ class AvroSchema:
 
     def __init__(self, text: str, references: Sequence[tuple[str, str]] = ()) -> None:
         """`references` as in avro_compiler.compile_schema. Raises SchemaInvalid."""
-        self._read, tree = compile_schema(_ReaderParts(), text, references)
+        self._read, tree = compile_schema(_ReaderBuilder(), text, references)
         name = tree.get("name") if isinstance(tree, dict) else None
-        self.title = name if is_text(name) else ""
+        self.title = name if is_usable_name(name) else ""
 
     def decode(self, data: bytes, at: int) -> Any:
         """The value from byte `at` to the end, as JSON's types. Raises DataInvalid."""
@@ -87,8 +87,8 @@ _PRIMITIVES: dict[str, Read] = {
     "boolean": _boolean,
     "int": _long,
     "long": _long,
-    "float": lambda source: plain_32(source.take(4)),
-    "double": lambda source: plain(struct.unpack("<d", source.take(8))[0]),
+    "float": lambda source: json_float32(source.take(4)),
+    "double": lambda source: json_float(struct.unpack("<d", source.take(8))[0]),
     "bytes": lambda source: _bytes(source).decode("latin-1"),
     "string": _string,
 }
@@ -170,8 +170,8 @@ def _map(item: Read) -> Read:
     return read
 
 
-class _ReaderParts:
-    """The parts of a schema as readers (avro_compiler.Parts)."""
+class _ReaderBuilder:
+    """Builds the readers of a schema's types (avro_compiler.TypeBuilder)."""
 
     primitives = _PRIMITIVES
 

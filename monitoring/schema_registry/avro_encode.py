@@ -1,10 +1,10 @@
 """Encodes JSON in Avro's binary encoding by a schema. Pure.
 
-The opposite of avro_decode.py. It takes what that shows of a record, unless several branches of a
-union would take it. A union takes a value as in Avro's JSON encoding, {"string": "x"} with the name
-of the branch, or the plain value if only one branch takes it. A missing field gets its default; a
-member that the schema does not have is an error, since it would be lost. Numbers are int or
-Decimal.
+The opposite of avro_decode.py. It takes the JSON that avro_decode.py makes, unless several branches
+of a union would take a value. A union takes a value as in Avro's JSON encoding, {"string": "x"}
+with the name of the branch, or the plain value if only one branch takes it. A missing field gets
+its default; a member that the schema does not have is an error, since it would be lost. Numbers are
+int or Decimal.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from typing import Any
 from monitoring.schema_registry import avro_logical_encode
 from monitoring.schema_registry.avro_compiler import NO_DEFAULT, Members, compile_schema
 from monitoring.schema_registry.budget import DATA_BYTES_MAX
-from monitoring.schema_registry.floats import packed
+from monitoring.schema_registry.floats import packed_float
 from monitoring.schema_registry.value_errors import (
     Exhausted,
     ValueBudget,
@@ -54,7 +54,7 @@ class Writer:
 class AvroEncoder:
     def __init__(self, text: str, references: Sequence[tuple[str, str]] = ()) -> None:
         """`references` as in avro_compiler.compile_schema. Raises SchemaInvalid."""
-        self._writer, _tree = compile_schema(_WriterParts(), text, references)
+        self._writer, _tree = compile_schema(_WriterBuilder(), text, references)
 
     def encode(self, value: Any) -> bytes:
         """Raises ValueDoesNotFit."""
@@ -87,7 +87,7 @@ def _integer(kind: str, bits: int) -> Callable[[Output, Any], None]:
 
 def _float(kind: str, code: str) -> Callable[[Output, Any], None]:
     def write(output: Output, value: Any) -> None:
-        output.data += packed(value, code, kind)
+        output.data += packed_float(value, code, kind)
 
     return write
 
@@ -121,8 +121,8 @@ _PRIMITIVES = {
 }  # fmt: skip
 
 
-class _WriterParts:
-    """The parts of a schema as writers (avro_compiler.Parts)."""
+class _WriterBuilder:
+    """Builds the writers of a schema's types (avro_compiler.TypeBuilder)."""
 
     primitives = _PRIMITIVES
 

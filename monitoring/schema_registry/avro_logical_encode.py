@@ -25,7 +25,7 @@ _FIXED_BYTES_MAX = 1_000  # of a decimal, which is written with all of its bytes
 
 @dataclass(frozen=True, slots=True)
 class LogicalType:
-    """`to_plain` makes the value of the type below, and raises ValueDoesNotFit."""
+    """`to_plain` makes the value of the underlying Avro type, and raises ValueDoesNotFit."""
 
     label: str
     to_plain: Callable[[Any], Any]

@@ -5,7 +5,7 @@
     GET /subjects/SUBJECT/versions/N       a referenced schema, of the same form; `latest` in place
                                            of N: the schema for writing, with its id
 
-A registry without `schemaType` means AVRO. Every URL passes the egress check, redirects are not
+Without `schemaType` a schema is AVRO. Every URL passes the egress check, redirects are not
 followed, and a schema with its references is limited in bytes, number and time.
 """
 

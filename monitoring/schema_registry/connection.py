@@ -55,18 +55,19 @@ def run(settings: RegistrySettings, read: "Callable[[Connection], Awaitable[T]]"
     try:
         return event_loop.run(connected(), TIMEOUT_S + 1)
     except TimeoutError as error:
-        raise registry_error(Reason("registry_silent", why=Reason("timed_out"))) from error
+        raise registry_failure(Reason("registry_silent", why=Reason("timed_out"))) from error
     except EgressUnresolved as error:
-        raise registry_error(Reason("registry_silent", why=error.reason)) from error
+        raise registry_failure(Reason("registry_silent", why=error.reason)) from error
     except EgressRefused as error:
-        raise registry_error(Reason("registry_url", why=error.reason)) from error
+        raise registry_failure(Reason("registry_url", why=error.reason)) from error
     except TlsSettingsInvalid as error:
-        raise registry_error(Reason("registry_certificate", why=str(error))) from error
+        raise registry_failure(Reason("registry_certificate", why=str(error))) from error
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-        raise registry_error(_connection_reason(error)) from error
+        raise registry_failure(_connection_reason(error)) from error
 
 
-def registry_error(reason: Reason) -> RegistryError:
+def registry_failure(reason: Reason) -> RegistryError:
+    """An error of the registry itself."""
     return RegistryError(reason, is_of_registry=True)
 
 
@@ -102,7 +103,7 @@ class Connection:
         """The answer if its status is 200 or 404. Raises RegistryError."""
         answer = await self.send("GET", path, bytes_max=bytes_max)
         if answer.status not in (200, 404):
-            raise registry_error(Reason("registry_status", status=answer.status))
+            raise registry_failure(Reason("registry_status", status=answer.status))
         return answer
 
     async def send(
@@ -121,7 +122,7 @@ class Connection:
         except AnswerRefused as error:
             raise RegistryError(Reason("registry_format", why=error.reason)) from error
         if answer.status in (401, 403):
-            raise registry_error(Reason("registry_login", status=answer.status))
+            raise registry_failure(Reason("registry_login", status=answer.status))
         return answer
 
 

@@ -42,8 +42,8 @@ class SchemaEncoder:
             raise SchemaUnusable(reason) from error
 
     def encode(self, value: Any, text: str) -> bytes:
-        """The data with the schema's id. `value`: what exact_json reads of `text`, which is written
-        as it is with a JSON Schema. Raises NotEncoded."""
+        """The data with the schema's id. `value`: what exact_json reads of `text`, which a JSON
+        Schema leaves as it is. Raises NotEncoded."""
         try:
             if self.schema.type == JSON:
                 self._encoder.check(value)

@@ -11,8 +11,8 @@ _DIGITS = (6, 7, 8, 9)  # nine are enough for every 32-bit float
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
-def plain(number: float) -> float | str:
-    """The number; a text for those that JSON has not."""
+def json_float(number: float) -> float | str:
+    """The number as JSON: a text for NaN and the infinities."""
     if math.isfinite(number):
         return number
     if math.isnan(number):
@@ -20,11 +20,11 @@ def plain(number: float) -> float | str:
     return "Infinity" if number > 0 else "-Infinity"
 
 
-def plain_32(data: bytes) -> float | str:
+def json_float32(data: bytes) -> float | str:
     """A little-endian 32-bit float with the fewest digits: 0.1, not 0.10000000149011612."""
     number: float = struct.unpack("<f", data)[0]
     if not math.isfinite(number) or number.is_integer():
-        return plain(number)
+        return json_float(number)
     for digits in _DIGITS:
         short = float(f"{number:.{digits}g}")
         try:
@@ -35,8 +35,8 @@ def plain_32(data: bytes) -> float | str:
     return number
 
 
-def packed(value: Any, code: str, kind: str) -> bytes:
-    """A number, or a text that `plain` makes, in a format of `struct`. `kind`: what an error
+def packed_float(value: Any, code: str, kind: str) -> bytes:
+    """A number, or a text that `json_float` makes, in a format of `struct`. `kind`: what an error
     expects. Raises ValueDoesNotFit."""
     number = _NOT_FINITE.get(value) if isinstance(value, str) else value
     if not isinstance(number, int | float | Decimal) or isinstance(number, bool):

@@ -1,6 +1,6 @@
 """Checks JSON against a JSON Schema, for writing. Pure.
 
-These keywords count: $ref within the document or to a reference by its name or `$id`, type, enum,
+Checked keywords: $ref within the document or to a reference by its name or `$id`, type, enum,
 const, properties, patternProperties, additionalProperties, required, minProperties, maxProperties,
 propertyNames, items, prefixItems, additionalItems, minItems, maxItems, uniqueItems, minimum,
 maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern, allOf,
@@ -75,6 +75,7 @@ class JsonSchema:
     def _misfit(
         self, schema: Any, root: Any, value: Any, budget: ValueBudget
     ) -> ValueDoesNotFit | None:
+        """Why the value does not fit a part of the schema; None if it fits."""
         try:
             with budget.within(None):
                 self._check(schema, root, value, budget)

@@ -15,7 +15,7 @@ from typing import Any
 
 from monitoring.schema_registry import proto_descriptor, proto_known, proto_text
 from monitoring.schema_registry.budget import DEPTH_MAX, VALUE_COST, Budget, DataInvalid
-from monitoring.schema_registry.floats import plain, plain_32
+from monitoring.schema_registry.floats import json_float, json_float32
 from monitoring.schema_registry.proto_types import (
     BYTES,
     END_GROUP,
@@ -277,9 +277,9 @@ def _number(source: _Source, at: int, end: int, wire_type: int, field: Field) ->
         raise DataInvalid("the data end within a number")
     part = data[at : at + size]
     if field.type == "float":
-        return plain_32(part), at + size
+        return json_float32(part), at + size
     if field.type == "double":
-        return plain(struct.unpack("<d", part)[0]), at + size
+        return json_float(struct.unpack("<d", part)[0]), at + size
     is_signed = field.type.startswith("s")
     return int.from_bytes(part, "little", signed=is_signed), at + size
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from monitoring.schema_registry import proto_known_encode
-from monitoring.schema_registry.floats import packed
+from monitoring.schema_registry.floats import packed_float
 from monitoring.schema_registry.proto_types import BYTES, Enum, Field, Message
 from monitoring.schema_registry.protobuf_decode import ProtobufSchema
 from monitoring.schema_registry.value_errors import ValueBudget, ValueDoesNotFit, one_of, utf8
@@ -86,7 +86,7 @@ class ProtobufEncoder:
             return b"" if is_zero and not field.has_presence else _tagged(field, data)
         if not isinstance(value, list):
             raise ValueDoesNotFit("array")
-        written, is_tagged = bytearray(), field.wire_type == BYTES  # numbers are packed
+        written, is_tagged = bytearray(), field.wire_type == BYTES  # numbers are packed_float
         for number, each in enumerate(value):
             with budget.within(number):
                 data = self._single(field, each, budget)
@@ -123,7 +123,7 @@ class ProtobufEncoder:
                 raise ValueDoesNotFit("bool")
             return bytes((value,))
         if kind in ("float", "double"):
-            return packed(value, _FIXED[kind], kind)
+            return packed_float(value, _FIXED[kind], kind)
         return _integer(kind, value)
 
 

@@ -16,7 +16,7 @@ from monitoring.gateway.record_row import RecordRow, SchemaNote
 from monitoring.reasons import Reason
 from monitoring.schema_registry.compiled_schema import CompiledSchema
 from monitoring.schema_registry.schema_cache import SchemaCache, cache_of
-from monitoring.schema_registry.wire_format import schema_id
+from monitoring.schema_registry.wire_format import schema_id_of
 
 FAILED_LOOKUPS_MAX = 100
 LOOKUP_SECONDS_MAX = 20.0
@@ -41,7 +41,7 @@ class RecordDecoder:
 
     def decode(self, row: RecordRow) -> RecordRow:
         """The record with key and value as JSON where they have a schema. Never raises."""
-        key_id, value_id = schema_id(row.key), schema_id(row.value)
+        key_id, value_id = schema_id_of(row.key), schema_id_of(row.value)
         if key_id is None and value_id is None:
             return row
         started_s = self._clock_s()
@@ -54,13 +54,13 @@ class RecordDecoder:
         self._seconds_left -= self._clock_s() - started_s
         return row
 
-    def _decode(self, number: int, data: bytes) -> tuple[bytes, SchemaNote]:
-        schema = self._schema(number)
+    def _decode(self, schema_id: int, data: bytes) -> tuple[bytes, SchemaNote]:
+        schema = self._schema(schema_id)
         if isinstance(schema, Reason):
-            return data, SchemaNote(number, problem=schema, size_bytes=len(data), raw=data)
+            return data, SchemaNote(schema_id, problem=schema, size_bytes=len(data), raw=data)
         found = schema.decode(data)
         note = SchemaNote(
-            number, schema.type, schema.subject, schema.version, found.title, found.problem,
+            schema_id, schema.type, schema.subject, schema.version, found.title, found.problem,
             len(data), data,
         )  # fmt: skip
         if found.json is None:
@@ -68,17 +68,17 @@ class RecordDecoder:
         self._bytes_left -= len(found.json)
         return found.json, note
 
-    def _schema(self, number: int) -> CompiledSchema | Reason:
+    def _schema(self, schema_id: int) -> CompiledSchema | Reason:
         if self._seconds_left <= 0 or self._bytes_left <= 0:
             return Reason("schema_budget")
-        found = self._cache.cached(number)
+        found = self._cache.cached(schema_id)
         if found is None:
             if self._failed_lookups >= FAILED_LOOKUPS_MAX:
                 return Reason("schema_lookups")
             if self._lookup_seconds_left <= 0:
                 return Reason("registry_slow")
             started_s = self._clock_s()
-            found = self._cache.get(number)
+            found = self._cache.get(schema_id)
             self._lookup_seconds_left -= self._clock_s() - started_s
             self._failed_lookups += isinstance(found, Reason) and found.code == "schema_missing"
         return found

@@ -41,7 +41,7 @@ class SchemaCache:
         self._lock = threading.Lock()
 
     def cached(self, schema_id: int) -> CompiledSchema | Reason | None:
-        """The schema, or why it cannot be had, or None if the registry must be asked."""
+        """The schema, or why it cannot be used, or None if the registry must be asked."""
         now_s = self._clock_s()
         with self._lock:
             schema = self._schemas.get(schema_id)
@@ -56,7 +56,7 @@ class SchemaCache:
         return None
 
     def get(self, schema_id: int) -> CompiledSchema | Reason:
-        """The schema, or why it cannot be had; asks the registry if it is not known."""
+        """The schema, or why it cannot be used; asks the registry if it is not known."""
         cached = self.cached(schema_id)
         if cached is not None:
             return cached

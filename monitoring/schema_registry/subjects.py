@@ -40,7 +40,7 @@ from monitoring.schema_registry.connection import (
     json_of,
     name_of,
     refusal,
-    registry_error,
+    registry_failure,
     run,
     subject_path,
     text_of,
@@ -149,7 +149,7 @@ def read_subject(settings: RegistrySettings, name: str) -> Subject:
             raise RegistryError(Reason("subject_missing", subject=name))
         versions = json_of(answer)
         if not isinstance(versions, list) or not all(map(is_integer, versions)):
-            raise registry_error(Reason("registry_format", why="no list of versions"))
+            raise registry_failure(Reason("registry_format", why="no list of versions"))
         own, default = [await _compatibility(connection, each) for each in (name, "")]
         return Subject(name, tuple(sorted(versions)[-_VERSIONS_MAX:]), own, default)
 
@@ -241,7 +241,7 @@ def _accepted(answer: Answer) -> Answer:
 async def _listed(connection: Connection) -> list[Any]:
     listed = json_of(await connection.get("/subjects", _SUBJECTS_BYTES_MAX))
     if not isinstance(listed, list):
-        raise registry_error(Reason("registry_format", why="no list of subjects"))
+        raise registry_failure(Reason("registry_format", why="no list of subjects"))
     return listed
 
 

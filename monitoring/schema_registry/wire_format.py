@@ -18,7 +18,7 @@ _INDEXES_MAX = 32
 _VARINT_BYTES_MAX = 10
 
 
-def schema_id(data: bytes | None) -> int | None:
+def schema_id_of(data: bytes | None) -> int | None:
     """The id of the schema, or None if the data do not have this format."""
     if data is None or len(data) < HEADER_BYTES or data[0] != MAGIC:
         return None
@@ -40,9 +40,9 @@ def message_indexes(data: bytes, at: int) -> tuple[list[int], int]:
     return indexes or [0], at
 
 
-def header(number: int) -> bytes:
+def header(schema_id: int) -> bytes:
     """The bytes before the data of a schema."""
-    return bytes((MAGIC,)) + number.to_bytes(4, "big")
+    return bytes((MAGIC,)) + schema_id.to_bytes(4, "big")
 
 
 def encode_indexes(indexes: Sequence[int]) -> bytes:

@@ -2,8 +2,8 @@
 
 At `maxmemory` Redis refuses writes but accepts deletes. Samples are normally trimmed when a new one
 is written, so without writes the memory would never be freed. First, samples outside the live
-window are deleted; if that is not enough, all but the newest minutes, which the history has
-already; then the older half of the largest stream, repeatedly.
+window are deleted; if that is not enough, all older than _KEPT_MS, which the history has already;
+then the older half of the largest stream, repeatedly.
 """
 
 import logging
@@ -14,9 +14,9 @@ from monitoring import redis_client, redis_keys
 from monitoring.clock import now_ms
 from monitoring.ticks.tick_stream import LIVE_MS
 
-_NEWEST_MS = 150_000  # older samples are in the history, which is flushed each minute
+_KEPT_MS = 150_000  # the history has older samples: it is flushed each minute
 _HALVINGS_MAX = 20
-_PROBE_KEY = "aerie:relief"
+_PROBE_KEY = "aerie:write-probe"
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def delete_old_samples() -> None:
             for stream in streams:
                 newest = redis_client.stream_entries(client.xrevrange(stream, count=1))
                 newest_ms = int(newest[0][0].split(b"-")[0]) if newest else 0
-                client.xtrim(stream, minid=max(newest_ms - _NEWEST_MS, 0), approximate=False)
+                client.xtrim(stream, minid=max(newest_ms - _KEPT_MS, 0), approximate=False)
         for _ in range(_HALVINGS_MAX):
             if _accepts_writes():
                 break

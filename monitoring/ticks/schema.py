@@ -18,7 +18,8 @@ cluster, and a small JSON header (`meta`):
 An unknown value is null, never 0. Counters (`bytes_in` …) count since the broker started; if a
 value is smaller than in the previous tick, the broker was restarted.
 
-A column that an older file or Redis entry does not have is null; one that only it has is not read.
+Of older files and Redis entries, columns that are missing are null, and columns that are not in the
+schema are ignored.
 """
 
 import pyarrow as pa

@@ -80,6 +80,7 @@ def _gaps_before(client: redis.Redis, tick: Tick) -> list[Tick]:
 
 
 def _write(client: redis.Redis, tick: Tick) -> bool:
+    """Add the entry; False if the stream has this tick or a newer one."""
     try:
         fields: dict[Any, Any] = dict(encode(tick))
         client.xadd(redis_keys.ticks(tick.cluster), fields, id=f"{tick.start_ms}-0")

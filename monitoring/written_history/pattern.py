@@ -1,9 +1,9 @@
 """A day of raw rows as a pattern for days of the past. Pure.
 
-A pattern is the tables of the raw level (history/table_specs.py) of a whole day. Nothing appears
-or disappears in it, and the rows of its first tick continue those of its last tick. So the same day
-can be written for each day of the past. Offsets and topic ids are null: those of the past are not
-known.
+A pattern is the tables of the raw level (history/table_specs.py) of a whole day. No topic, group or
+broker appears or disappears in it, and the rows of its first tick continue those of its last tick.
+So the same day can be written for each day of the past. Offsets and topic ids are null: those of
+the past are not known.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _UNKNOWN_FACTS = ("topic_id", "log_start_offset", "log_end_offset", "committed_o
 _COMPLETE = 0.9  # the share of an hour's ticks that makes it complete
 _EDGE_TICKS = 3  # how far from its ends the first and last tick of a complete hour may be
 
-Tables = Mapping[str, pa.Table]  # the rows of the raw level by table, `ticks` included
+RowsByTable = Mapping[str, pa.Table]  # `ticks` included
 
 
 class NotSteady(ValueError):
@@ -37,7 +37,7 @@ class Hour:
     """A recorded hour."""
 
     start_ms: int
-    tables: Tables
+    tables: RowsByTable
 
 
 def is_complete(ticks: pa.Table, hour_ms: int) -> bool:
@@ -87,7 +87,7 @@ def shifted(rows: pa.Table, by_ms: int) -> pa.Table:
     return moved
 
 
-def as_pattern(tables: Tables) -> dict[str, pa.Table]:
+def as_pattern(tables: RowsByTable) -> dict[str, pa.Table]:
     """The day as a pattern: its first tick continues its last one, and offsets are null.
 
     Raises NotSteady.
@@ -102,6 +102,8 @@ def as_pattern(tables: Tables) -> dict[str, pa.Table]:
 
 
 def _joined_rows(table: Table, rows: pa.Table, first_ms: int) -> pa.Table:
+    """The rows, in which those of the first tick have the values of the last one as their values
+    before. Raises NotSteady."""
     rows = rows.combine_chunks().unify_dictionaries()
     keys, times = KeyNames().keys(table, rows), rows["at_ms"].to_numpy()
     order = np.lexsort((times, keys))
@@ -129,7 +131,7 @@ def _without_offsets(table: Table, rows: pa.Table) -> pa.Table:
     return rows
 
 
-def cut_day(tables: Tables, end_ms: int) -> dict[str, pa.Table]:
+def cut_day(tables: RowsByTable, end_ms: int) -> dict[str, pa.Table]:
     """The part of a day before `end_ms`; with its last tick everything disappears.
 
     The recorded history that follows begins with new keys, so those of the pattern must end.

@@ -50,9 +50,9 @@ def _ticks(sample: Tick, start_ms: int, interval_ms: int) -> Iterator[Tick]:
     rates = _rates(sample.partitions)
     partition_rows = _partition_rows(sample)
     for at_ms in range(start_ms - interval_ms, start_ms + HOUR_MS, interval_ms):
-        seconds, share = _traffic((at_ms - start_ms) / HOUR_MS)
+        seconds, traffic = _traffic((at_ms - start_ms) / HOUR_MS)
         ends = _FIRST_OFFSET + (rates * seconds).astype(np.int64)
-        behind = (rates * share * _BEHIND_S).astype(np.int64)
+        behind = (rates * traffic * _BEHIND_S).astype(np.int64)
         yield replace(
             sample,
             tick=at_ms // interval_ms,

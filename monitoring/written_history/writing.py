@@ -39,7 +39,7 @@ from monitoring.written_history import marker
 from monitoring.written_history.marker import WrittenRange
 from monitoring.written_history.pattern import (
     Hour,
-    Tables,
+    RowsByTable,
     cut_day,
     hours_used,
     is_complete,
@@ -113,7 +113,7 @@ def recorded_hours(root: Root, slug: str, now_ms: int) -> list[Hour]:
     return used
 
 
-def _steady_hour(root: Root, span_folder: SpanFolder) -> Tables | None:
+def _steady_hour(root: Root, span_folder: SpanFolder) -> RowsByTable | None:
     """The rows of a complete, steady hour; else None."""
     ticks = reader.ticks(root, span_folder.slug, RAW, span_folder.start_ms, span_folder.end_ms)
     if not is_complete(ticks, span_folder.start_ms):
@@ -135,7 +135,7 @@ def _steady_hour(root: Root, span_folder: SpanFolder) -> Tables | None:
     return tables
 
 
-def _row_count(tables: Tables) -> int:
+def _row_count(tables: RowsByTable) -> int:
     return sum(map(len, tables.values()))
 
 
@@ -149,8 +149,8 @@ def check_rows(count: int) -> None:
 
 
 def write(
-    spark: SparkSession, root: Root, slug: str, day: Tables, day_ms: int, planned: WrittenRange,
-    now_ms: int,
+    spark: SparkSession, root: Root, slug: str, day: RowsByTable, day_ms: int,
+    planned: WrittenRange, now_ms: int,
 ) -> Iterator[str]:  # fmt: skip
     """Write the range from the pattern `day`, which starts at `day_ms`; yields each day's date.
 
@@ -173,7 +173,7 @@ def write(
         levels = last_day if at_ms == last_day_ms else full_day
         for level, tables in levels.items():
             if level is DAY or (level is RAW and not is_recorded):
-                continue  # days are written by year; raw ticks are what the flush goes on from
+                continue  # see below; raw ticks alone would be what the flush goes on from
             if at_ms + DAY_MS > kept_from_ms(level, now_ms):
                 _write_day(root, slug, level, tables, at_ms - day_ms)
         yield datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
@@ -181,7 +181,7 @@ def write(
 
 
 def _rolled_up(
-    spark: SparkSession, space: Workspace, raw: Tables, day_ms: int, levels: Sequence[Level]
+    spark: SparkSession, space: Workspace, raw: RowsByTable, day_ms: int, levels: Sequence[Level]
 ) -> LevelTables:
     """The tables of these levels and the raw level of a day. Rows of a level are sorted by key."""
     from monitoring.spark.jobs.roll_up_and_merge import RollUp, roll_up
@@ -189,14 +189,14 @@ def _rolled_up(
 
     # In one piece: a filter of thousands of pieces takes 20 times as long.
     found: LevelTables = {RAW: {name: rows.combine_chunks() for name, rows in raw.items()}}
-    mark = uuid.uuid4().hex
-    locations = _spark_input(space, raw, mark)
+    prefix = uuid.uuid4().hex
+    locations = _spark_input(space, raw, prefix)
     for level in levels:
         source = _SOURCE[level]
         ticks = found[source][TICKS].sort_by("at_ms")
         found[level] = {TICKS: coarser_ticks(ticks, source, level.bucket_ms)}
         buckets = buckets_of(ticks, is_raw=source is RAW)
-        outputs = {name: f"{mark}-{level.name}-{name}" for name in locations}
+        outputs = {name: f"{prefix}-{level.name}-{name}" for name in locations}
         rows_max = max((len(found[source][name]) for name in locations), default=0)
         steps = [
             RollUp(
@@ -218,7 +218,7 @@ def _rolled_up(
             schema = schema_of(name, is_raw=False)
             parts = [
                 read_file(space.root, space.root.path(*each.path), schema)
-                for each in space.spark_files(output, name, mark)
+                for each in space.spark_files(output, name, prefix)
             ]
             if parts:
                 found[level][name] = writer.joined(name, parts)
@@ -233,17 +233,17 @@ def _source_file(location: str, rows: pa.Table) -> SourceFile:
     return SourceFile(location, len(rows), times["min"], times["max"])
 
 
-def _spark_input(space: Workspace, raw: Tables, mark: str) -> dict[str, str]:
+def _spark_input(space: Workspace, raw: RowsByTable, prefix: str) -> dict[str, str]:
     """The raw rows as files; table → location."""
     found = {}
     for name in raw.keys() & TABLES.keys():
-        file = f"{mark}-raw-{name}.parquet"
+        file = f"{prefix}-raw-{name}.parquet"
         space.root.write(memoryview(writer.parquet(raw[name])), *space.folder, file)
         found[name] = space.output(file)
     return found
 
 
-def _write_day(root: Root, slug: str, level: Level, tables: Tables, shift_ms: int) -> None:
+def _write_day(root: Root, slug: str, level: Level, tables: RowsByTable, shift_ms: int) -> None:
     """The rows of a day, `shift_ms` later than the pattern; raw ticks are in a folder by hour."""
     length_ms = HOUR_MS if level is RAW else DAY_MS
     first_ms = bucket_start(pc.min(tables[TICKS]["at_ms"]).as_py(), DAY_MS)

@@ -218,8 +218,8 @@ class FakeWire:
         self._cluster.asked("has_topic")
         return name in self._cluster.topics
 
-    def spans(self, topic: str, timeout_s: float) -> dict[int, range]:
-        self._cluster.asked("spans")
+    def offset_ranges(self, topic: str, timeout_s: float) -> dict[int, range]:
+        self._cluster.asked("offset_ranges")
         found = self._cluster.topics.get(topic)
         if found is None:
             return {}
@@ -348,7 +348,7 @@ class FakeReassignments:
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
 
-    def check(self) -> None:
+    def check_supported(self) -> None:
         self._cluster.asked("check_reassignments")
 
     def in_progress(self) -> list[Reassignment]:

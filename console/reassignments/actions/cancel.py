@@ -36,7 +36,7 @@ class CancelReassignments(ItemsAction):
         return list(params.get("partitions") or ())
 
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
-        gateway.reassignments.check()
+        gateway.reassignments.check_supported()
         running = {
             moves.partition_key(each.topic, each.partition): [[*each.adding], [*each.removing]]
             for each in gateway.reassignments.in_progress()

@@ -48,7 +48,7 @@ class ReassignPartitions(ItemsAction):
 
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The replicas that are compared, and what the review shows about them."""
-        gateway.reassignments.check()
+        gateway.reassignments.check_supported()
         state = cluster_state.read(gateway, params["names"])
         planned = {key: Move.from_json(stored) for key, stored in params["moves"].items()}
         keys = [(move.topic, move.partition) for move in planned.values()]

@@ -38,7 +38,7 @@ class DeleteTopic(ActionType):
         changes = [
             Change(_("Topic"), name, _("deleted")),
             Change(_("Partitions"), str(facts["partitions"]), "0"),
-            Change(_("Offsets"), numbers.count(row.offsets if row else None), "0"),
+            Change(_("Offsets"), numbers.count(row.offset_count if row else None), "0"),
             Change(_("Size"), numbers.size(row.size_bytes if row else None), "0"),
         ]
         warnings = [_("All records of the topic are deleted. This cannot be undone.")]
@@ -59,7 +59,7 @@ class DeleteTopic(ActionType):
             before={
                 "topic": name,
                 "partitions": facts["partitions"],
-                "offsets": row.offsets.as_integer if row else None,
+                "offsets": row.offset_count.as_integer if row else None,
                 "size_bytes": row.size_bytes.as_integer if row else None,
             },
         )

@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
-from monitoring.gateway.librdkafka.error_mapping import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.librdkafka.producing import open_producer, send
 from monitoring.gateway.librdkafka.reading import open_consumer, row_of
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
@@ -24,7 +24,7 @@ def copy(
     source: ClientSettings, target: ClientSettings, request: CopyRequest, timeout_s: float
 ) -> CopyOutcome:
     """Implements `Producing.copy`."""
-    with translated(), open_consumer(source, "error") as consumer:
+    with raising_gateway_errors(), open_consumer(source, "error") as consumer:
         producer, partitions = open_producer(target, request.target, "none", timeout_s)
         position = TopicPartition(request.source, request.partition, request.first)
         consumer.assign([position])
@@ -58,8 +58,8 @@ class _Copy:
             except KafkaException as error:
                 if not self._written:
                     raise
-                translation = translate(error.args[0])
-                return self._outcome(translation.message, retriable=translation.retriable)
+                mapped = gateway_error_of(error.args[0])
+                return self._outcome(mapped.message, retriable=mapped.retriable)
             if failed := self._write(rows):
                 return failed
             self._next = min(self._read_to, request.end)
@@ -69,12 +69,14 @@ class _Copy:
                 break
         return self._outcome()
 
-    def _read(self, number: int) -> list[RecordRow]:
+    def _read(self, records_max: int) -> list[RecordRow]:
         """The next records; [] if there are none in time. Moves `_read_to`."""
         rows: list[RecordRow] = []
         size_bytes, silent_since_s = 0, time.monotonic()
         while (
-            len(rows) < number and size_bytes < _BATCH_BYTES and self._read_to < self._request.end
+            len(rows) < records_max
+            and size_bytes < _BATCH_BYTES
+            and self._read_to < self._request.end
         ):
             message = self._consumer.poll(0.2)
             if message is None:

@@ -27,7 +27,7 @@ _UNAVAILABLE = {
 _NOT_FOUND = {KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 
 
-def translate(error: KafkaError) -> GatewayError:
+def gateway_error_of(error: KafkaError) -> GatewayError:
     """The GatewayError for `error`."""
     code, text = error.code(), _text(error)
     if code in _UNAVAILABLE:
@@ -41,10 +41,10 @@ def translate(error: KafkaError) -> GatewayError:
     return error_codes.exception_of(code, text)
 
 
-def translate_of_group_change(error: KafkaError) -> GatewayError:
-    """As `translate`, for an error that answers a change of a group or of its offsets."""
+def gateway_error_of_group_change(error: KafkaError) -> GatewayError:
+    """As `gateway_error_of`, for an error that answers a change of a group or of its offsets."""
     if error.code() < 0:
-        return translate(error)
+        return gateway_error_of(error)
     return error_codes.exception_of_group_change(error.code(), _text(error))
 
 
@@ -53,12 +53,12 @@ def _text(error: KafkaError) -> Reason:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def raising_gateway_errors() -> Iterator[None]:
     """Converts each KafkaException raised inside to a GatewayError."""
     try:
         yield
     except KafkaException as exception:
         error = exception.args[0] if exception.args else None
         if isinstance(error, KafkaError):
-            raise translate(error) from exception
+            raise gateway_error_of(error) from exception
         raise Refused(Reason("cluster_says", text=str(exception))) from exception

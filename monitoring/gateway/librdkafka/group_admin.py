@@ -10,13 +10,16 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.group_admin import GroupDescription
-from monitoring.gateway.librdkafka.error_mapping import translate_of_group_change, translated
+from monitoring.gateway.librdkafka.error_mapping import (
+    gateway_error_of_group_change,
+    raising_gateway_errors,
+)
 from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
 from monitoring.gateway.topic_partition import TopicPartition
 
 
 def describe_group(settings: ClientSettings, timeout_s: int, group: str) -> GroupDescription:
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         futures = client.describe_consumer_groups([group], request_timeout=timeout_s)
         try:
             found = wait(futures[group], timeout_s)
@@ -29,7 +32,7 @@ def describe_group(settings: ClientSettings, timeout_s: int, group: str) -> Grou
 
 def committed(settings: ClientSettings, timeout_s: int, group: str) -> dict[TopicPartition, int]:
     request = [ConsumerGroupTopicPartitions(group)]
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         futures = client.list_consumer_group_offsets(request, request_timeout=timeout_s)
         found = wait(futures[group], timeout_s)
     return {
@@ -44,23 +47,23 @@ def alter_offsets(
 ) -> dict[TopicPartition, str]:
     new = [ClientPartition(*key, offset) for key, offset in offsets.items()]
     request = [ConsumerGroupTopicPartitions(group, new)]
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         futures = client.alter_consumer_group_offsets(request, request_timeout=timeout_s)
         try:
             found = wait(futures[group], timeout_s)
         except KafkaException as error:
-            raise translate_of_group_change(error.args[0]) from error
+            raise gateway_error_of_group_change(error.args[0]) from error
     return {
-        (each.topic, each.partition): translate_of_group_change(each.error).message
+        (each.topic, each.partition): gateway_error_of_group_change(each.error).message
         for each in found.topic_partitions
         if each.error is not None
     }
 
 
 def delete_group(settings: ClientSettings, timeout_s: int, group: str) -> None:
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         futures = client.delete_consumer_groups([group], request_timeout=timeout_s)
         try:
             wait(futures[group], timeout_s)
         except KafkaException as error:
-            raise translate_of_group_change(error.args[0]) from error
+            raise gateway_error_of_group_change(error.args[0]) from error

@@ -8,7 +8,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway.librdkafka.error_mapping import translated
+from monitoring.gateway.librdkafka.error_mapping import raising_gateway_errors
 from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
 from monitoring.gateway.topic_partition import TopicPartition
 
@@ -16,7 +16,7 @@ from monitoring.gateway.topic_partition import TopicPartition
 def ranges(
     settings: ClientSettings, timeout_s: int, partitions: list[TopicPartition]
 ) -> dict[TopicPartition, range]:
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         starts = _offsets(client, timeout_s, partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
         ends = _offsets(client, timeout_s, partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
     return {key: range(starts[key], ends[key]) for key in starts.keys() & ends.keys()}
@@ -25,7 +25,7 @@ def ranges(
 def at_time(
     settings: ClientSettings, timeout_s: int, partitions: list[TopicPartition], at_ms: int
 ) -> dict[TopicPartition, int | None]:
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         found = _offsets(client, timeout_s, partitions, OffsetSpec.for_timestamp(at_ms))
     return {key: None if offset < 0 else offset for key, offset in found.items()}
 

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.errors import NotFound
-from monitoring.gateway.librdkafka.error_mapping import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.producing import NewRecord, WriteOutcome
 from monitoring.reasons import Reason
 
@@ -19,7 +19,7 @@ _BY_KEY = -1
 _MESSAGE_BYTES_MAX = 16 << 20  # the broker decides which records are too large
 # Errors after which a record may be in the log: when librdkafka gives up, it does not say
 # whether the record was sent.
-_UNKNOWN = {
+_OUTCOME_UNKNOWN = {
     KafkaError._MSG_TIMED_OUT,
     KafkaError._TIMED_OUT,
     KafkaError._TRANSPORT,
@@ -39,7 +39,7 @@ def write(
     timeout_s: float,
 ) -> list[WriteOutcome]:
     """Implements `Producing.write`."""
-    with translated():
+    with raising_gateway_errors():
         producer, partitions = open_producer(settings, topic, compression, timeout_s)
     return send(producer, topic, partitions, records, timeout_s)
 
@@ -99,7 +99,7 @@ def _partitions(producer: Producer, topic: str) -> set[int]:
     """The topic's partitions. Raises NotFound, or KafkaException."""
     found = producer.list_topics(topic, timeout=timeouts.TOPIC_METADATA_S).topics[topic]
     if found.error is not None:
-        raise translate(found.error)
+        raise gateway_error_of(found.error)
     if not found.partitions:
         raise NotFound(Reason("topic_not_on_cluster", topic=topic))
     return set(found.partitions)
@@ -151,11 +151,11 @@ def _delivery_callback(
 def _failed_outcome(
     error: KafkaError, partition: int | None, *, is_sent: bool = True
 ) -> WriteOutcome:
-    is_unknown = is_sent and error.code() in _UNKNOWN
-    translation = translate(error)
-    text = _unknown_reason(error.str()) if is_unknown else translation.message
+    is_unknown = is_sent and error.code() in _OUTCOME_UNKNOWN
+    mapped = gateway_error_of(error)
+    text = _unknown_reason(error.str()) if is_unknown else mapped.message
     number = -1 if partition is None else partition
-    retriable = error.retriable() or translation.retriable
+    retriable = error.retriable() or mapped.retriable
     return WriteOutcome(number, None, text, is_unknown, retriable)
 
 

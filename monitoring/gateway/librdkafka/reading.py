@@ -22,7 +22,7 @@ from confluent_kafka import (
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
-from monitoring.gateway.librdkafka.error_mapping import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.record_pages import (
     FAILED,
     NO_LEADER,
@@ -42,15 +42,21 @@ def read(request: ReadRequest) -> RecordPage:
     """Implements `RecordPages.read`."""
     topic, partition, offset = request.topic, request.partition, request.offset
     reset = "earliest" if offset is None else "error"
-    with translated(), open_consumer(request.settings, reset) as consumer:
+    with raising_gateway_errors(), open_consumer(request.settings, reset) as consumer:
         leaders = _leaders(consumer, topic, request.timeout_s)
         if partition is not None and partition not in leaders:
             raise NotFound(Reason("no_partition", topic=topic, partition=partition))
         numbers = sorted(leaders) if partition is None else [partition]
         unread = [UnreadPartition(number, NO_LEADER) for number in numbers if leaders[number] < 0]
         led = [number for number in numbers if leaders[number] >= 0]
-        unread += [UnreadPartition(number, SILENT) for number in led if number not in request.spans]
-        readable = {number: request.spans[number] for number in led if number in request.spans}
+        unread += [
+            UnreadPartition(number, SILENT) for number in led if number not in request.offset_ranges
+        ]
+        readable = {
+            number: request.offset_ranges[number]
+            for number in led
+            if number in request.offset_ranges
+        }
         reader = _Reader(consumer, topic, request.max_bytes, request.timeout_s)
         if not readable:
             page = RecordPage(())
@@ -61,7 +67,7 @@ def read(request: ReadRequest) -> RecordPage:
                 led[0], readable[led[0]], request.before_offset, request.limit
             )
         else:
-            page = reader.newest(readable, request.limit)
+            page = reader.read_newest(readable, request.limit)
     missing = sorted([*unread, *page.unread], key=lambda each: each.partition)
     return replace(page, unread=tuple(missing))
 
@@ -94,7 +100,7 @@ def _leaders(consumer: Consumer, topic: str, timeout_s: float) -> dict[int, int]
     """Partition → its leader, −1 = none."""
     response = consumer.list_topics(topic, timeout=timeout_s).topics[topic]
     if response.error is not None:
-        raise translate(response.error)
+        raise gateway_error_of(response.error)
     return {number: partition.leader for number, partition in response.partitions.items()}
 
 
@@ -107,16 +113,16 @@ class _Reader:
         self._answered: set[int] = set()  # partitions that answered
         self._failed: dict[int, UnreadPartition] = {}
 
-    def read_forward(self, partition: int, span: range, offset: int, limit: int) -> RecordPage:
+    def read_forward(self, partition: int, log_range: range, offset: int, limit: int) -> RecordPage:
         """Records from `offset` on."""
-        if not span.start <= offset <= span.stop:
-            raise OffsetOutOfRange(_range_message(self._topic, partition, span))
-        older = offset if offset > span.start else None
-        if offset == span.stop:
+        if not log_range.start <= offset <= log_range.stop:
+            raise OffsetOutOfRange(_range_message(self._topic, partition, log_range))
+        older = offset if offset > log_range.start else None
+        if offset == log_range.stop:
             return RecordPage((), (), partition, older)
         rows: list[RecordRow] = []
         size_bytes, at_end = 0, False
-        self._assign({partition: OFFSET_BEGINNING if offset == span.start else offset})
+        self._assign({partition: OFFSET_BEGINNING if offset == log_range.start else offset})
         while len(rows) < limit and size_bytes < self._max_bytes and not at_end:
             message = self._next(partition_count=1)
             if message is None:
@@ -126,19 +132,19 @@ class _Reader:
             else:
                 rows.append(row_of(message))
                 size_bytes += rows[-1].size_bytes
-        if rows and rows[0].offset > span.start:
+        if rows and rows[0].offset > log_range.start:
             older = rows[0].offset
         newer = rows[-1].offset + 1 if rows and not at_end else None
         unread = () if at_end or len(rows) == limit else (self._unread_partition(partition),)
-        newer = newer if newer is not None and newer < span.stop else None
+        newer = newer if newer is not None and newer < log_range.stop else None
         return RecordPage(tuple(rows), unread, partition, older, newer)
 
     def read_backward(
-        self, partition: int, span: range, before_offset: int | None, limit: int
+        self, partition: int, log_range: range, before_offset: int | None, limit: int
     ) -> RecordPage:
         """The newest records below `before_offset`."""
-        end = span.stop if before_offset is None else min(before_offset, span.stop)
-        scan = PartitionScan(partition, span.start, end, limit)
+        end = log_range.stop if before_offset is None else min(before_offset, log_range.stop)
+        scan = PartitionScan(partition, log_range.start, end, limit)
         # One more than `limit`, to see if there are older ones.
         newest = NewestRecords([scan], limit + 1, by_offset)
         self._scan(newest)
@@ -150,14 +156,15 @@ class _Reader:
             older = scan.end
         newer = rows[0].offset + 1 if rows else end
         unread = () if len(rows) == limit else self._unread_partitions(newest)
-        is_last = before_offset is None or newer >= span.stop
+        is_last = before_offset is None or newer >= log_range.stop
         return RecordPage(tuple(rows), unread, partition, older, None if is_last else newer)
 
-    def newest(self, spans: Mapping[int, range], limit: int) -> RecordPage:
+    def read_newest(self, offset_ranges: Mapping[int, range], limit: int) -> RecordPage:
         """The newest records of several partitions."""
-        width = max(1, min(limit, _WINDOW_RECORDS_MAX // len(spans)))
+        width = max(1, min(limit, _WINDOW_RECORDS_MAX // len(offset_ranges)))
         scans = [
-            PartitionScan(number, span.start, span.stop, width) for number, span in spans.items()
+            PartitionScan(number, offsets.start, offsets.stop, width)
+            for number, offsets in offset_ranges.items()
         ]
         newest = NewestRecords(scans, limit, by_time)
         self._scan(newest)
@@ -177,9 +184,9 @@ class _Reader:
             scans = [scan for scan in newest.unfinished() if scan.partition not in self._failed]
             if not scans or bytes_left <= 0:
                 break
-            newest.add(self._windows(scans, bytes_left))
+            newest.add(self._read_windows(scans, bytes_left))
 
-    def _windows(
+    def _read_windows(
         self, scans: Sequence[PartitionScan], bytes_left: int
     ) -> list[tuple[PartitionScan, list[RecordRow] | None]]:
         """The windows that were read in time; None = the window exceeds its share of the limits."""
@@ -231,7 +238,7 @@ class _Reader:
                 raise KafkaException(error)
             else:
                 self._failed.setdefault(
-                    number, UnreadPartition(number, FAILED, translate(error).message)
+                    number, UnreadPartition(number, FAILED, gateway_error_of(error).message)
                 )
             return message
         return None
@@ -257,11 +264,11 @@ class _Window:
         return row.offset == self.scan.end - 1
 
 
-def _range_message(topic: str, partition: int, span: range) -> Reason:
+def _range_message(topic: str, partition: int, log_range: range) -> Reason:
     parameters = {"topic": topic, "partition": partition}
-    if span:
-        return Reason("offsets_held", **parameters, first=span.start, last=span.stop - 1)
-    return Reason("partition_empty", **parameters, next=span.stop)
+    if log_range:
+        return Reason("offsets_held", **parameters, first=log_range.start, last=log_range.stop - 1)
+    return Reason("partition_empty", **parameters, next=log_range.stop)
 
 
 def _partition(message: Message) -> int:

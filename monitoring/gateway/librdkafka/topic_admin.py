@@ -29,7 +29,7 @@ from confluent_kafka.admin import (
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.config_synonyms import value_in_unit_of
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
-from monitoring.gateway.librdkafka.error_mapping import translate, translated
+from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
 from monitoring.reasons import Reason
 
@@ -47,7 +47,7 @@ def create_topic(
     validate_only: bool,
 ) -> None:
     topic = NewTopic(name, partitions, replication_factor, config=dict(configs))
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         futures = client.create_topics(
             [topic], request_timeout=timeout_s, validate_only=validate_only
         )
@@ -55,13 +55,13 @@ def create_topic(
 
 
 def create_partitions(settings: ClientSettings, timeout_s: int, name: str, total: int) -> None:
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         futures = client.create_partitions([NewPartitions(name, total)], request_timeout=timeout_s)
         wait(futures[name], timeout_s)
 
 
 def delete_topic(settings: ClientSettings, timeout_s: int, name: str) -> None:
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         futures = client.delete_topics([name], request_timeout=timeout_s)
         wait(futures[name], timeout_s)
 
@@ -71,13 +71,13 @@ def delete_records(
 ) -> dict[int, str]:
     request = [TopicPartition(topic, number, offset) for number, offset in offsets.items()]
     errors: dict[int, GatewayError] = {}
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         futures = client.delete_records(request, request_timeout=timeout_s)
         for place, future in futures.items():
             try:
                 wait(future, timeout_s)
             except KafkaException as error:
-                errors[place.partition] = translate(error.args[0])
+                errors[place.partition] = gateway_error_of(error.args[0])
     if errors and len(errors) == len(offsets):
         raise next(iter(errors.values()))
     return {number: error.message for number, error in errors.items()}
@@ -85,7 +85,7 @@ def delete_records(
 
 def describe_topic(settings: ClientSettings, timeout_s: int, name: str) -> TopicDescription:
     topics = TopicCollection([name])
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         # Not list_topics, which would create the topic on many clusters.
         futures = client.describe_topics(topics, request_timeout=timeout_s)
         description = wait(futures[name], timeout_s)
@@ -96,7 +96,7 @@ def describe_topic(settings: ClientSettings, timeout_s: int, name: str) -> Topic
 
 def describe_configs(settings: ClientSettings, timeout_s: int, topic: str) -> list[ConfigValue]:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         futures = client.describe_configs([resource], request_timeout=timeout_s)
         description = wait(futures[resource], timeout_s)
     return sorted(map(_config_value, description.values()), key=lambda value: value.name)
@@ -115,7 +115,7 @@ def alter_configs(
         for name, value in configs.items()
     ]
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         futures = client.incremental_alter_configs(
             [resource], request_timeout=timeout_s, validate_only=validate_only
         )
@@ -123,7 +123,7 @@ def alter_configs(
 
 
 def cluster_operations(settings: ClientSettings, timeout_s: int) -> frozenset[str] | None:
-    with translated(), admin_client(settings, timeout_s) as client:
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
         future = client.describe_cluster(
             include_authorized_operations=True, request_timeout=timeout_s
         )
@@ -144,14 +144,14 @@ def admin_client(settings: ClientSettings, timeout_s: int) -> Iterator[AdminClie
     )
 
 
-def _topic_id(description: Uuid | None) -> str:
+def _topic_id(uuid: Uuid | None) -> str:
     """The id in Kafka's text format, which is base64 for URLs; librdkafka's is plain base64.
 
     Empty for zeros, which brokers without topic ids send.
     """
-    if description is None or str(description) == _NO_TOPIC_ID:
+    if uuid is None or str(uuid) == _NO_TOPIC_ID:
         return ""
-    return str(description).replace("+", "-").replace("/", "_")
+    return str(uuid).replace("+", "-").replace("/", "_")
 
 
 def _partition(description: TopicPartitionInfo) -> PartitionDescription:

@@ -115,8 +115,8 @@ class ClusterAnswers:
 
         If a row occurs twice or a limit is exceeded, none is taken: then it returns False.
         """
-        invalid = len(np.unique(rows)) < len(rows) or (sizes < 0).any()
-        if invalid or sizes.astype(np.float64).sum() > SIZE_BYTES_MAX:
+        is_invalid = len(np.unique(rows)) < len(rows) or (sizes < 0).any()
+        if is_invalid or sizes.astype(np.float64).sum() > SIZE_BYTES_MAX:
             self.invalid.add(Reason("broker_sizes", id=broker_id))
             return False
         led = self.metadata.leaders[rows] == broker_id

@@ -65,6 +65,7 @@ async def _send(connection: Connection, message: bytes, timeout_s: float) -> tup
 
 
 async def _call(connection: Connection, api_key: int, body: bytes, timeout_s: float) -> Cursor:
-    number = connection.next_correlation_id()
-    answer = await connection.call(number, frame(api_key, _VERSION, number, body), timeout_s)
+    correlation_id = connection.next_correlation_id()
+    request = frame(api_key, _VERSION, correlation_id, body)
+    answer = await connection.call(correlation_id, request, timeout_s)
     return Cursor(answer, _CORRELATION_ID_BYTES)

@@ -27,6 +27,7 @@ from monitoring.reasons import Reason
 API_VERSIONS_KEY = 18
 _SESSION_SHARE = 0.8  # of a session's lifetime; then a new connection logs in again
 _RANGE = Struct(">hhh")
+_API_VERSIONS_HEAD_BYTES = 10  # correlation id, error code, number of APIs
 # The versions of each API that this package decodes, the preferred one first.
 _VERSIONS: dict[int, tuple[tuple[int, ...], str]] = {
     metadata.API_KEY: (metadata.VERSIONS, "Metadata"),
@@ -115,8 +116,9 @@ class Channel:
             self._session_end_s = asyncio.get_running_loop().time() + lifetime_s
 
     async def _check_versions(self, connection: Connection, timeout_s: float) -> None:
-        number = connection.next_correlation_id()
-        answer = await connection.call(number, frame(API_VERSIONS_KEY, 0, number, b""), timeout_s)
+        correlation_id = connection.next_correlation_id()
+        request = frame(API_VERSIONS_KEY, 0, correlation_id, b"")
+        answer = await connection.call(correlation_id, request, timeout_s)
         offered = {key: (low, high) for key, low, high in _RANGE.iter_unpack(_api_ranges(answer))}
         self._offered = offered
         for key, (versions, name) in _VERSIONS.items():
@@ -156,4 +158,5 @@ class Channel:
 def _api_ranges(answer: bytes) -> bytes:
     """The (key, lowest, highest) triples of an ApiVersions v0 response."""
     check_limit(len(answer) // _RANGE.size, limits.API_KEYS_MAX, "too_many_apis")
-    return answer[10 : 10 + (len(answer) - 10) // _RANGE.size * _RANGE.size]
+    start = _API_VERSIONS_HEAD_BYTES
+    return answer[start : start + (len(answer) - start) // _RANGE.size * _RANGE.size]

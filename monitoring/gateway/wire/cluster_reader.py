@@ -98,7 +98,7 @@ class ClusterReader:
             ),
         )
         answers.coordinators.sort(key=lambda coordinator: coordinator.broker_id)
-        await self._read_both_offsets(answers, timeout_s)
+        await self._read_start_and_end_offsets(answers, timeout_s)
         answers.groups_complete = _all_coordinators_answered(answers)
         return answers
 
@@ -134,8 +134,8 @@ class ClusterReader:
     ) -> Metadata:
         channel, cache = self._channel(address), self._cache
 
-        def build_frame(number: int) -> bytes:
-            return metadata.request(topics, channel.version(metadata.API_KEY), number)
+        def build_frame(correlation_id: int) -> bytes:
+            return metadata.request(topics, channel.version(metadata.API_KEY), correlation_id)
 
         answer = await channel.request(build_frame, timeout_s)
         version = channel.version(metadata.API_KEY)
@@ -207,9 +207,11 @@ class ClusterReader:
         answers.add_coordinator(coordinator)
         if active:
             answer = await channel.request(partial(groups.describe_request, active), timeout_s)
-            coordinator.described = await self._describe(answers, broker.id, answer, active, cached)
+            coordinator.described = await self._described_groups(
+                answers, broker.id, answer, active, cached
+            )
 
-    async def _describe(
+    async def _described_groups(
         self,
         answers: ClusterAnswers,
         broker_id: int,
@@ -237,7 +239,7 @@ class ClusterReader:
         timeout_s: float,
     ) -> None:
         """From brokerd's admin port if there is one, else by DescribeLogDirs."""
-        if self._broker_stats is not None and self._broker_stats.serves(broker.id):
+        if self._broker_stats is not None and self._broker_stats.has_admin_port(broker.id):
             try:
                 await self._broker_stats.read_into(answers, broker.id, timeout_s)
                 return
@@ -246,13 +248,13 @@ class ClusterReader:
             except GatewayError as error:
                 answers.failures.append(Reason("of_broker", id=broker.id, why=error.message))
 
-        def build_frame(number: int) -> bytes:
-            return log_dirs.request(channel.version(log_dirs.API_KEY), number)
+        def build_frame(correlation_id: int) -> bytes:
+            return log_dirs.request(channel.version(log_dirs.API_KEY), correlation_id)
 
         answer = await channel.request(build_frame, timeout_s)
         log_dirs.decode_into(answers, broker.id, answer, channel.version(log_dirs.API_KEY))
 
-    async def _read_both_offsets(self, answers: ClusterAnswers, timeout_s: float) -> None:
+    async def _read_start_and_end_offsets(self, answers: ClusterAnswers, timeout_s: float) -> None:
         answers.at_ms = self._now_ms()
         latest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=list_offsets.LATEST)
         earliest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=list_offsets.EARLIEST)
@@ -275,7 +277,9 @@ class ClusterReader:
         if body is None:
             return
         answer = await channel.request(
-            lambda number: frame(list_offsets.API_KEY, list_offsets.VERSION, number, body),
+            lambda correlation_id: frame(
+                list_offsets.API_KEY, list_offsets.VERSION, correlation_id, body
+            ),
             timeout_s,
         )
         target = answers.log_end if timestamp == list_offsets.LATEST else answers.log_start
@@ -284,7 +288,7 @@ class ClusterReader:
     async def read_offsets(self, cluster_metadata: Metadata, timeout_s: float) -> ClusterAnswers:
         """Read only log start and end offsets."""
         answers = ClusterAnswers.empty(cluster_metadata)
-        await self._read_both_offsets(answers, timeout_s)
+        await self._read_start_and_end_offsets(answers, timeout_s)
         return answers
 
     async def read_last_records(
@@ -332,7 +336,7 @@ def _request_batches(names: list[str]) -> list[list[str]]:
 def _all_coordinators_answered(answers: ClusterAnswers) -> bool:
     """Whether the list of groups is complete."""
     answered = {coordinator.broker_id for coordinator in answers.coordinators}
-    rows = answers.metadata.spans.get("__consumer_offsets", range(0))
+    rows = answers.metadata.rows_by_topic.get("__consumer_offsets", range(0))
     leaders = set(answers.metadata.leaders[rows.start : rows.stop].tolist())
     has_errors = any(
         group.error for coordinator in answers.coordinators for group in coordinator.commits

@@ -16,7 +16,7 @@ from monitoring.gateway.wire.limits import ANSWER_BYTES_MAX, PASS_BYTES_MAX
 from monitoring.reasons import Reason
 
 CLIENT_ID = "aerie"
-_SIZE = Struct(">i")
+_I32 = Struct(">i")
 _HEAD = Struct(">ihhih")  # size, api key, version, correlation id, length of the client id
 
 
@@ -126,12 +126,13 @@ class Connection:
     async def _receive(self) -> None:
         try:
             while True:
-                (size,) = _SIZE.unpack(await self._reader.readexactly(4))
+                (size,) = _I32.unpack(await self._reader.readexactly(4))
                 self._budget.take(size)
                 self.unfinished_bytes = size
                 response = await self._reader.readexactly(size)
                 self.unfinished_bytes = 0
-                answer = self._in_flight.get(_SIZE.unpack_from(response)[0])
+                (correlation_id,) = _I32.unpack_from(response)
+                answer = self._in_flight.get(correlation_id)
                 if answer is not None and not answer.done():
                     answer.set_result(response)
         except OverLimit as error:

@@ -58,14 +58,16 @@ def decode(answer: bytes) -> FetchedRecords:
     cursor.i32()
     error = cursor.i16()
     cursor.i64()
-    stable = cursor.i64()
+    last_stable_offset = cursor.i64()
     aborted = tuple((cursor.i64(), cursor.i64()) for _ in range(cursor.array_length(16)))
     size = max(cursor.i32(), 0)
     start = cursor.skip(size)
-    return FetchedRecords(error, stable, aborted, memoryview(answer)[start : start + size])
+    return FetchedRecords(
+        error, last_stable_offset, aborted, memoryview(answer)[start : start + size]
+    )
 
 
-def headers(records: memoryview) -> list[BatchHeader]:
+def batch_headers(records: memoryview) -> list[BatchHeader]:
     """The headers of the complete batches in a Fetch response, up to one of an older format."""
     found = []
     with suppress(KafkaError):  # an older format
@@ -74,7 +76,7 @@ def headers(records: memoryview) -> list[BatchHeader]:
     return found
 
 
-def header_at(records: memoryview, offset: int) -> BatchHeader | None:
+def batch_header_at(records: memoryview, offset: int) -> BatchHeader | None:
     """The header of the batch in a Fetch response that holds `offset`.
 
     None if there is none, or if the records have an older format.

@@ -14,7 +14,7 @@ Members of groups with another protocol type (Kafka Connect …) have no partiti
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from struct import error
+from struct import error as StructError
 
 import numpy as np
 
@@ -167,6 +167,6 @@ def parse_assignment(cursor: Cursor, topics_max: int) -> tuple[tuple[str, Ints],
             partitions = cursor.numpy_array_length(4)
             numbers = np.frombuffer(cursor.data, ">i4", partitions, cursor.skip(4 * partitions))
             assigned.append((topic, numbers.astype(np.int32)))
-    except (error, ValueError):
+    except (StructError, ValueError):
         return None
     return tuple(assigned)

@@ -61,15 +61,15 @@ def decode_into(times_ms: Longs, metadata: Metadata, rows: Longs, answer: bytes)
     cursor.skip(4)
     found = np.full(len(times_ms), UNKNOWN, dtype=np.int64)
     for _ in range(cursor.array_length(3)):
-        span = metadata.spans.get(cursor.text() or "", range(0))
+        rows_of_topic = metadata.rows_by_topic.get(cursor.text() or "", range(0))
         for _ in range(cursor.array_length(_PARTITION_BYTES_MIN)):
             index, error = cursor.i32(), cursor.i16()
             time_ms, offset = cursor.i64(), cursor.i64()
             cursor.skip(4)
             cursor.skip_tags()
-            if error == 0 and 0 <= index < len(span):
+            if error == 0 and 0 <= index < len(rows_of_topic):
                 has_time = time_ms >= 0 and offset >= 0
-                found[span[index]] = min(time_ms, TIME_MS_MAX) if has_time else NO_RECORD
+                found[rows_of_topic[index]] = min(time_ms, TIME_MS_MAX) if has_time else NO_RECORD
         cursor.skip_tags()
     answered = rows[found[rows] != UNKNOWN]
     times_ms[answered] = found[answered]

@@ -54,7 +54,7 @@ def decode_into(
     Partitions that it does not lead and invalid values are ignored. Raises struct.error or
     ValueError if the response is malformed, OverLimit if it is too large.
     """
-    cursor, names, spans, arrays = Cursor(answer, 8), [], [], []
+    cursor, names, topic_rows, arrays = Cursor(answer, 8), [], [], []
     check_limit(topics := cursor.array_length(6), limits.TOPICS_MAX, "too_many_topics")
     partitions = 0
     for _ in range(topics):
@@ -62,18 +62,19 @@ def decode_into(
         count = cursor.numpy_array_length(_ENTRY.itemsize)
         check_limit(partitions := partitions + count, limits.PARTITIONS_MAX, "too_many_partitions")
         start = cursor.skip(count * _ENTRY.itemsize)
-        if name in metadata.spans:
+        if name in metadata.rows_by_topic:
             names.append(name)
-            spans.append(metadata.spans[name])
+            topic_rows.append(metadata.rows_by_topic[name])
             arrays.append(np.frombuffer(answer, _ENTRY, count, start))
     if not arrays:
         return
     counts = [len(array) for array in arrays]
     entries = np.concatenate(arrays)
     index, offset = entries["index"].astype(np.int64), entries["offset"].astype(np.int64)
-    rows = np.repeat([span.start for span in spans], counts) + index
+    rows = np.repeat([each.start for each in topic_rows], counts) + index
     answered = entries["error"] == 0
-    valid = answered & (index >= 0) & (index < np.repeat([len(span) for span in spans], counts))
+    lengths = np.repeat([len(each) for each in topic_rows], counts)
+    valid = answered & (index >= 0) & (index < lengths)
     valid[valid] = metadata.leaders[rows[valid]] == leader
     valid &= offset <= limits.OFFSET_MAX
     for topic in np.unique(np.repeat(np.arange(len(names)), counts)[answered & ~valid]).tolist():

@@ -56,7 +56,7 @@ class _Decoder:
     answers: ClusterAnswers
     directories: list[LogDir] = field(default_factory=list)
     # Of each topic in each directory: the rows of the topic, the directory, the replicas.
-    spans: list[range] = field(default_factory=list)
+    topic_rows: list[range] = field(default_factory=list)
     of_directory: list[int] = field(default_factory=list)
     arrays: list[np.ndarray] = field(default_factory=list)
     _topics_read: int = 0
@@ -93,8 +93,8 @@ class _Decoder:
         name = cursor.text() or ""
         entries = self._entries()
         cursor.skip_tags()
-        if name in self.answers.metadata.spans:
-            self.spans.append(self.answers.metadata.spans[name])
+        if name in self.answers.metadata.rows_by_topic:
+            self.topic_rows.append(self.answers.metadata.rows_by_topic[name])
             self.of_directory.append(len(self.directories))
             self.arrays.append(entries)
 
@@ -116,9 +116,9 @@ class _Decoder:
         if self.arrays:
             counts = [len(array) for array in self.arrays]
             size, index, future = (self._column(name) for name in ("size", "index", "future"))
-            lengths = np.repeat([len(span) for span in self.spans], counts)
+            lengths = np.repeat([len(each) for each in self.topic_rows], counts)
             valid = (future == 0) & (index >= 0) & (index < lengths)
-            rows = np.repeat([span.start for span in self.spans], counts) + index
+            rows = np.repeat([each.start for each in self.topic_rows], counts) + index
             are_valid = self.answers.put_sizes(broker, rows[valid], size[valid])
             np.add.at(sizes, np.repeat(self.of_directory, counts)[valid], size[valid])
         paths = (each.path for each in self.directories)

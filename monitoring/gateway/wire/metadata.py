@@ -3,9 +3,9 @@
 Version 12 has topic ids; a broker that does not support it is asked for version 7.
 
 A cluster's partitions are rows, sorted by topic and partition. The row number is the index into all
-arrays of this package. A topic's rows are `spans[topic]`; the row of a partition is
-`spans[topic].start + partition`. A topic has as many rows as the response has partitions of it. A
-partition number that is too high is invalid; a missing one is a row without a leader.
+arrays of this package. A topic's rows are `rows_by_topic[topic]`; the row of a partition is
+`rows_by_topic[topic].start + partition`. A topic has as many rows as the response has partitions of
+it. A partition number that is too high is invalid; a missing one is a row without a leader.
 
     Metadata v7  = throttle i32, brokers[id i32, host s, port i32, rack s?], cluster_id s?,
                    controller i32, topics[error i16, name s, internal i8, partitions[error i16,
@@ -69,7 +69,7 @@ class Metadata:
     topics: tuple[str, ...]  # sorted
     topic_ids: tuple[str, ...]  # of `topics`, as Kafka writes them; "" = the cluster has none
     counts: Longs  # partitions per topic
-    spans: dict[str, range]  # topic → its rows
+    rows_by_topic: dict[str, range]
     leaders: Ints  # per row, -1 = none
     replicas: BrokerIdLists
     isr: BrokerIdLists
@@ -91,7 +91,7 @@ class Metadata:
     def leader_addresses(self, topic: str) -> dict[int, tuple[str, int]]:
         """Partition → host and port of its leader; without partitions that have no leader."""
         addresses = {broker.id: (broker.host, broker.port) for broker in self.brokers}
-        rows = self.spans.get(topic, range(0))
+        rows = self.rows_by_topic.get(topic, range(0))
         leaders = self.leaders[rows.start : rows.stop].tolist()
         return {
             number: addresses[leader]
@@ -247,7 +247,7 @@ def _assemble(
     rows = [row for name in names for row in topics[name].rows]
     counts = np.array([len(topics[name].rows) for name in names], dtype=np.int64)
     ends = np.cumsum(counts)
-    spans = map(range, (ends - counts).tolist(), ends.tolist())
+    row_ranges = map(range, (ends - counts).tolist(), ends.tolist())
     replicas = _lists([row[1] for row in rows])
     check_limit(len(np.unique(replicas.values)), limits.BROKERS_MAX, "too_many_holding_brokers")
     return Metadata(
@@ -257,7 +257,7 @@ def _assemble(
         topics=names,
         topic_ids=tuple(topics[name].id for name in names),
         counts=counts,
-        spans=dict(zip(names, spans, strict=True)),
+        rows_by_topic=dict(zip(names, row_ranges, strict=True)),
         leaders=np.array([row[0] for row in rows], dtype=np.int32),
         replicas=replicas,
         isr=_lists([row[2] for row in rows]),

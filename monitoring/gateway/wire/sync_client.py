@@ -1,4 +1,4 @@
-"""Synchronous reads of metadata and offsets, each with a short-lived connection.
+"""Synchronous requests of the project's own client, each with a short-lived connection.
 
 Sampling has its own reader (cluster_reader.py), and pages read the samples. This is for reads that
 need the cluster's current state, for example whether an address answers.
@@ -27,37 +27,37 @@ _GRACE_S = 0.5  # for the work after the last response
 
 
 class SyncClient:
-    """Reads one cluster."""
+    """Reads metadata, offsets and batch headers of one cluster, and deletes commits."""
 
     def __init__(self, settings: ClientSettings) -> None:
         self._settings = settings
 
     def metadata(self) -> Metadata:
         """Brokers, topics, leaders, replicas. Raises GatewayError within 5 seconds."""
-        return self._request(ALL_TOPICS)
+        return self._metadata_of(ALL_TOPICS)
 
     def cluster_id(self) -> str:
         """The cluster id that the brokers report; empty if they report none.
 
         Raises GatewayError within 5 seconds.
         """
-        return self._request([]).cluster_id
+        return self._metadata_of([]).cluster_id
 
     def has_topic(self, name: str) -> bool:
         """Whether the cluster has this topic now. Raises GatewayError within 5 seconds."""
         if len(name.encode()) > TOPIC_LENGTH_MAX:
             return False
         # A topic that does not exist has an error and no partitions.
-        return bool(self._request([name]).spans.get(name))
+        return bool(self._metadata_of([name]).rows_by_topic.get(name))
 
-    def spans(self, topic: str, timeout_s: float) -> dict[int, range]:
+    def offset_ranges(self, topic: str, timeout_s: float) -> dict[int, range]:
         """Partition → its offsets, from log start to end; without partitions whose leader did not
         answer.
 
         Raises ClusterUnavailable after `timeout_s`.
         """
         try:
-            return event_loop.run(self._read_spans(topic, timeout_s), timeout_s + _GRACE_S)
+            return event_loop.run(self._read_offset_ranges(topic, timeout_s), timeout_s + _GRACE_S)
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 
@@ -66,15 +66,15 @@ class SyncClient:
 
         The broker sends the whole batch, once. Raises GatewayError within 10 seconds.
         """
-        # Of the first batch brokers send all, however large it is: one byte asks for it alone.
-        return fetch.header_at(self._fetch(topic, partition, offset, 1), offset)
+        # Brokers send the first batch whole, whatever the limit: with one byte only this batch.
+        return fetch.batch_header_at(self._fetch(topic, partition, offset, 1), offset)
 
     def batch_headers(
         self, topic: str, partition: int, offset: int, max_bytes: int
     ) -> list[BatchHeader]:
-        """The headers of the batches of format version 2 from the one that holds an offset on: of
-        so many bytes, but at least of one. Raises GatewayError within 10 seconds."""
-        return fetch.headers(self._fetch(topic, partition, offset, max_bytes))
+        """The headers of the batches of format version 2 from the one that holds `offset` on: of
+        about `max_bytes`, but at least of one batch. Raises GatewayError within 10 seconds."""
+        return fetch.batch_headers(self._fetch(topic, partition, offset, max_bytes))
 
     def _fetch(self, topic: str, partition: int, offset: int, max_bytes: int) -> memoryview:
         """The batches of a Fetch response."""
@@ -98,14 +98,14 @@ class SyncClient:
         except KafkaError as error:
             raise Unreadable(Reason("does_not_parse", why=str(error))) from error
 
-    def _request(self, topics: Sequence[str] | None) -> Metadata:
+    def _metadata_of(self, topics: Sequence[str] | None) -> Metadata:
         try:
-            return event_loop.run(self._read(topics), timeouts.READ_S)
+            return event_loop.run(self._read_metadata(topics), timeouts.READ_S)
         except TimeoutError as error:
             reason = Reason("no_answer_in_time", seconds=f"{timeouts.READ_S:.0f}")
             raise ClusterUnavailable(reason) from error
 
-    async def _read(self, topics: Sequence[str] | None) -> Metadata:
+    async def _read_metadata(self, topics: Sequence[str] | None) -> Metadata:
         reader = ClusterReader(self._settings, None, now_ms)
         try:
             return await reader.read_metadata(timeouts.READ_S / 2, topics)
@@ -115,7 +115,7 @@ class SyncClient:
     async def _read_batches(
         self, topic: str, partition: int, offset: int, max_bytes: int
     ) -> memoryview:
-        metadata = await self._read([topic])
+        metadata = await self._read_metadata([topic])
         address = metadata.leader_addresses(topic).get(partition)
         if address is None:
             raise ClusterUnavailable(Reason("partition_no_leader"))
@@ -140,7 +140,7 @@ class SyncClient:
             return channels[-1]
 
         try:
-            broker = (await self._read([])).brokers[0]
+            broker = (await self._read_metadata([])).brokers[0]
             answer = await channel(broker.host, broker.port).request(
                 partial(offset_delete.coordinator_request, group), timeouts.READ_S
             )
@@ -160,15 +160,18 @@ class SyncClient:
             key: exception_of_group_change(found).message for key, found in codes.items() if found
         }
 
-    async def _read_spans(self, topic: str, timeout_s: float) -> dict[int, range]:
+    async def _read_offset_ranges(self, topic: str, timeout_s: float) -> dict[int, range]:
         reader = ClusterReader(self._settings, None, now_ms)
         try:
             topic_metadata = await reader.read_metadata(timeout_s / 2, [topic])
             answers = await reader.read_offsets(topic_metadata, timeout_s / 2)
         finally:
             await reader.close()
-        rows = answers.metadata.spans.get(topic, range(0))
+        rows = answers.metadata.rows_by_topic.get(topic, range(0))
         selected = slice(rows.start, rows.stop)
         starts, ends = answers.log_start[selected].tolist(), answers.log_end[selected].tolist()
-        spans = [range(start, end) for start, end in zip(starts, ends, strict=True)]
-        return {number: span for number, span in enumerate(spans) if span.start >= 0 <= span.stop}
+        return {
+            number: range(start, end)
+            for number, (start, end) in enumerate(zip(starts, ends, strict=True))
+            if start >= 0 and end >= 0
+        }

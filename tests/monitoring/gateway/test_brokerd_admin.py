@@ -17,7 +17,7 @@ def topic(live_cluster):
         live_cluster.create_topic("segments.some", 1)
         live_cluster.produce("segments.some", {0: 10})
         metadata = for_cluster(live_cluster.row()).wire.metadata()
-    return int(metadata.leaders[metadata.spans["segments.some"].start]), "segments.some"
+    return int(metadata.leaders[metadata.rows_by_topic["segments.some"].start]), "segments.some"
 
 
 def test_the_files_of_a_partition_are_reported(live_cluster, topic):

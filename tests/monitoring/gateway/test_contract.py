@@ -206,7 +206,7 @@ def test_a_setting_is_changed_and_removed_and_the_others_stay(gateway, name):
 
 def test_no_partition_is_being_reassigned_and_preferred_replicas_lead(gateway, name):
     gateway.topics.create_topic(name, 1, 1)
-    gateway.reassignments.check()
+    gateway.reassignments.check_supported()
     assert all(each.topic != name for each in gateway.reassignments.in_progress())
     assert gateway.reassignments.elect_leaders([(name, 0)]) == {}
     [sizes] = gateway.reassignments.sizes([(name, 0)]).sizes.values()
@@ -266,7 +266,7 @@ def test_metadata_has_brokers_topics_and_leaders(gateway, name):
     metadata = gateway.wire.metadata()
     assert metadata.cluster_id == gateway.wire.cluster_id() != ""
     assert len(metadata.brokers) == 2
-    span = metadata.spans[name]
+    span = metadata.rows_by_topic[name]
     assert name in metadata.topics
     assert len(span) == 3
     ids = {broker.id for broker in metadata.brokers}
@@ -294,7 +294,7 @@ def test_the_headers_of_all_batches_from_an_offset_on_are_read(gateway, name, pr
 def test_records_are_read_from_the_end_and_from_an_offset(gateway, name, produce):
     gateway.topics.create_topic(name, 2, 1)
     produce(name, 0, *(b"%d" % number for number in range(7)))
-    assert gateway.wire.spans(name, 5.0) == {0: range(7), 1: range(0)}
+    assert gateway.wire.offset_ranges(name, 5.0) == {0: range(7), 1: range(0)}
     newest = gateway.record_pages.read(name, 0, None, 3)
     assert [(row.offset, row.value) for row in newest.rows] == [(6, b"6"), (5, b"5"), (4, b"4")]
     assert (newest.older_before, newest.newer_offset, newest.unread) == (4, None, ())

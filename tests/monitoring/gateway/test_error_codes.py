@@ -6,7 +6,10 @@ from brokerd.protocol import messages
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import error_codes
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Refused
-from monitoring.gateway.librdkafka.error_mapping import translate, translate_of_group_change
+from monitoring.gateway.librdkafka.error_mapping import (
+    gateway_error_of,
+    gateway_error_of_group_change,
+)
 from monitoring.gateway.reassignments import Reassignments
 from monitoring.gateway.wire import metadata
 from monitoring.gateway.wire import reassignments as wire
@@ -16,10 +19,10 @@ from tests.support.hostile_broker import hostile_broker
 
 @pytest.mark.parametrize("code", [each for each in ErrorCode if each > 0])
 def test_both_clients_raise_the_same_for_a_code(code):
-    own, other = error_codes.exception_of(code), translate(KafkaError(int(code)))
+    own, other = error_codes.exception_of(code), gateway_error_of(KafkaError(int(code)))
     assert (type(own), own.retriable) == (type(other), other.retriable)
     own = error_codes.exception_of_group_change(code)
-    other = translate_of_group_change(KafkaError(int(code)))
+    other = gateway_error_of_group_change(KafkaError(int(code)))
     assert (type(own), own.retriable) == (type(other), other.retriable)
 
 

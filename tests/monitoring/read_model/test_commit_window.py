@@ -119,6 +119,6 @@ def test_old_observations_are_dropped():
         tick = make_tick(1000 + number, groups=[row(0, 1, 2)], interval_ms=INTERVAL_MS)
         columns = TickColumns.of(tick, columns)
     assert columns is not None
-    at_ms = columns.commits.at_ms
+    at_ms = columns.commits.times_ms
     assert len(at_ms) <= 12
     assert at_ms[-1] - at_ms[0] <= 5 * 60_000

@@ -74,7 +74,7 @@ def test_the_columns_equal_a_simple_computation(told):
     rows = [row(g, t, n, end, committed) for n, (g, t, end, committed) in enumerate(told)]
     columns = GroupColumns.of(make_tick(1, groups=rows))
     found = {
-        (columns.groups.all[group], columns.topics.all[topic]): columns.sums[pair]
+        (columns.group_names.all[group], columns.topic_names.all[topic]): columns.sums[pair]
         for pair, (group, topic) in enumerate(zip(columns.group, columns.topic, strict=True))
     }
     assert found == {(g, t): plain(told, g, t) for g, t, _, _ in told}

@@ -33,14 +33,15 @@ def test_a_topic_sums_its_partitions():
     tick = make_tick(2, partitions=[part("a", 0), part("a", 1, isr=[1]), part("b", 0, leader=-1)])
     a, b = Snapshot.of(tick, None).topics
     assert (a.partitions, a.replication) == (2, 2)
-    assert (a.offsets.value_if_complete, a.size_bytes.value_if_complete) == (200, 2000)
+    assert (a.offset_count.value_if_complete, a.size_bytes.value_if_complete) == (200, 2000)
     assert (a.under_replicated, a.offline, b.offline) == (1, 0, 1)
 
 
 def test_a_sum_without_known_parts_is_none_and_not_zero():
     tick = make_tick(2, partitions=[part("a", 0, size_bytes=None, log_end_offset=None)])
     row = Snapshot.of(tick, None).topics[0]
-    assert [sum.value for sum in (row.size_bytes, row.offsets, row.messages_rate)] == [None] * 3
+    sums = (row.size_bytes, row.offset_count, row.messages_rate)
+    assert [sum.value for sum in sums] == [None] * 3
 
 
 def test_a_rate_is_the_growth_since_the_tick_before():
@@ -206,9 +207,9 @@ def test_a_sum_has_the_number_of_unknown_parts():
         2, partitions=[part("a", 0), part("a", 1, **dead), part("b", 0, **dead)]
     )  # fmt: skip
     a, b = Snapshot.of(tick, None).topics
-    assert (a.offsets, a.size_bytes) == (PartialSum(100, 1, 2), PartialSum(1000, 1, 2))
-    assert (a.offsets.is_partial, a.offsets.value_if_complete) == (True, None)
-    assert (b.offsets.value, b.offsets.is_partial) == (None, False)
+    assert (a.offset_count, a.size_bytes) == (PartialSum(100, 1, 2), PartialSum(1000, 1, 2))
+    assert (a.offset_count.is_partial, a.offset_count.value_if_complete) == (True, None)
+    assert (b.offset_count.value, b.offset_count.is_partial) == (None, False)
 
 
 def test_data_on_disk_sums_replicas_and_counts_unknown_ones():
@@ -291,7 +292,7 @@ def test_finding_one_topic_or_group_makes_no_other_row(monkeypatch):
         counted = _counted(row, made)
         monkeypatch.setattr(module, name, counted)
     shown = Snapshot.of(tick)
-    assert shown.topic("a").offsets.value == 100
+    assert shown.topic("a").offset_count.value == 100
     assert shown.group("h").lag == 10
     assert shown.group_on_topic("g", "a").lag == 10
     assert [row.group for row in shown.readers("b")] == ["h"]

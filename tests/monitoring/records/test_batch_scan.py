@@ -14,7 +14,7 @@ from brokerd.protocol.records import (
     read_header,
 )
 from monitoring.gateway.record_row import RecordRow
-from monitoring.records.batch_scan import DAMAGED, candidates
+from monitoring.records.batch_scan import DAMAGE_ERRORS, candidates
 from monitoring.records.filters import RecordFilter
 
 TEXTS = st.one_of(st.none(), st.binary(max_size=200))
@@ -120,13 +120,13 @@ def test_the_time_of_the_log_is_that_of_the_batch():
 @given(st.binary(max_size=60))
 def test_damaged_records_raise_an_expected_error(data):
     header = read_header(bytes(encode_batch([Record(0, 0, b"k", b"v")] * 3)))
-    with contextlib.suppress(*DAMAGED):
+    with contextlib.suppress(*DAMAGE_ERRORS):
         list(candidates(0, header, data, None))
 
 
 def test_a_record_that_ends_outside_its_batch_is_an_error():
     data = bytes(encode_batch([Record(0, 0, b"k", b"value")]))
-    with pytest.raises(DAMAGED):
+    with pytest.raises(DAMAGE_ERRORS):
         list(candidates(0, read_header(data), data[HEADER_BYTES:-1], None))
 
 
@@ -134,5 +134,5 @@ def test_a_record_that_ends_outside_its_batch_is_an_error():
 def test_a_field_that_ends_in_the_next_record_is_an_error(field):
     data = bytearray(encode_batch([Record(0, 0, b"key", b"value")] * 2))
     data[data.index(field) - 1] += 40
-    with pytest.raises(DAMAGED):
+    with pytest.raises(DAMAGE_ERRORS):
         list(candidates(0, read_header(data), bytes(data[HEADER_BYTES:]), None))

@@ -31,7 +31,7 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 def start(address: str, topic: str = "searched", **more) -> RunningSearch:
     host, _, port = address.partition(":")
-    spans = more.pop("spans", {number: range(COUNT) for number in range(len(CODECS))})
+    spans = more.pop("offset_ranges", {number: range(COUNT) for number in range(len(CODECS))})
     return RunningSearch(SearchRequest(ClientSettings(((host, int(port)),)), topic, spans, **more))
 
 
@@ -95,9 +95,9 @@ def test_a_record_is_found_in_each_partition_whatever_its_codec(address, newest_
 
 def test_records_of_one_partition_come_in_the_order_that_was_asked_for(address):
     spans = {1: range(100, 2000)}
-    rows, _ = run(address, spans=spans, matches_max=5000, newest_first=True)
+    rows, _ = run(address, offset_ranges=spans, matches_max=5000, newest_first=True)
     assert [row.offset for row in rows] == list(range(1999, 99, -1))
-    rows, progress = run(address, spans=spans, matches_max=5000, newest_first=False)
+    rows, progress = run(address, offset_ranges=spans, matches_max=5000, newest_first=False)
     assert [row.offset for row in rows] == list(range(100, 2000))
     assert progress.end == COMPLETE
 
@@ -116,7 +116,7 @@ def test_an_expression_finds_what_it_says(address):
 
 
 def test_a_search_ends_at_its_limits(address):
-    rows, progress = run(address, matches_max=10, spans={2: range(COUNT)})
+    rows, progress = run(address, matches_max=10, offset_ranges={2: range(COUNT)})
     assert [row.offset for row in rows[:10]] == list(range(COUNT - 1, COUNT - 11, -1))
     assert progress.end == LIMIT
     assert len(rows) < progress.matched == progress.offsets
@@ -125,13 +125,13 @@ def test_a_search_ends_at_its_limits(address):
 
 
 def test_all_matches_of_what_was_read_are_counted_also_those_that_are_not_sent(address):
-    rows, progress = run(address, matches_max=10, spans={2: range(100), 1: range(50)})
+    rows, progress = run(address, matches_max=10, offset_ranges={2: range(100), 1: range(50)})
     assert (progress.matched, progress.offsets, progress.end) == (150, 150, LIMIT)
     assert len(rows) == 20
 
 
 def test_what_is_masked_is_neither_found_nor_sent(address):
-    masked = {"masked": ("value.name",), "spans": {0: range(COUNT)}}
+    masked = {"masked": ("value.name",), "offset_ranges": {0: range(COUNT)}}
     rows, progress = run(address, conditions=contains("name-0777"), **masked)
     assert (rows, progress.end) == ([], COMPLETE)
     rows, _ = run(address, conditions=contains('"number": 777'), **masked)
@@ -150,7 +150,7 @@ def test_errors_are_those_of_the_search(address):
 
 def test_a_search_of_which_a_partition_was_not_read_to_its_end_is_not_complete(address):
     spans = {0: range(COUNT), 99: range(COUNT)}
-    rows, progress = run(address, conditions=contains("name-0777"), spans=spans)
+    rows, progress = run(address, conditions=contains("name-0777"), offset_ranges=spans)
     assert (len(rows), progress.end, list(progress.unread)) == (1, ERROR, [99])
 
 
@@ -183,8 +183,8 @@ def test_matches_of_an_expression_come_in_order_and_once_from_two_scanners(addre
     spans = {1: range(COUNT)}
     for newest_first in (True, False):
         rows, progress = run(
-            address, spans=spans, expression="record.value.number >= 0", matches_max=2 * COUNT,
-            newest_first=newest_first,
+            address, offset_ranges=spans, expression="record.value.number >= 0",
+            matches_max=2 * COUNT, newest_first=newest_first,
         )  # fmt: skip
         offsets = [row.offset for row in rows]
         assert offsets == sorted(range(COUNT), reverse=newest_first)

@@ -40,13 +40,13 @@ def read(live_cluster, db):
 
 
 def ends(answers):
-    span = answers.metadata.spans[TOPIC]
+    span = answers.metadata.rows_by_topic[TOPIC]
     return answers.log_end[span.start : span.stop].tolist()
 
 
 def test_ends_starts_and_sizes_are_reported(read):
     answers = read()
-    span = answers.metadata.spans[TOPIC]
+    span = answers.metadata.rows_by_topic[TOPIC]
     assert ends(answers) == [5, 6, 7, 0]
     assert answers.log_start[span.start : span.stop].tolist() == [0, 0, 0, 0]
     assert (answers.size_bytes[span.start : span.start + 3] > 0).all()
@@ -61,7 +61,7 @@ def test_the_times_of_last_records_are_read_where_there_are_records(read, live_c
     live_cluster.produce(topic, {0: 5, 1: 6})
     after_ms = now_ms()
     answers = read()
-    span = answers.metadata.spans[topic]
+    span = answers.metadata.rows_by_topic[topic]
     times_ms = answers.last_record_ms[span.start : span.stop].tolist()
     assert all(before_ms <= time_ms <= after_ms for time_ms in times_ms[:2])
     assert times_ms[2] == -1
@@ -117,7 +117,7 @@ def test_metadata_that_did_not_change_is_not_decoded_again(read):
 
 def test_without_admin_ports_sizes_come_from_the_protocol_and_counters_are_unknown(read):
     answers = read(admin_urls={})
-    span = answers.metadata.spans[TOPIC]
+    span = answers.metadata.rows_by_topic[TOPIC]
     assert (answers.size_bytes[span.start : span.start + 3] > 0).all()
     assert (answers.counters.bytes_in == -1).all()
     assert (answers.failures, answers.broker_stats) == ([], {})

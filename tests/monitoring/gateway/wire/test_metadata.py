@@ -60,7 +60,7 @@ def test_a_topics_rows_are_one_span_in_order(topics):
     known = decoded_metadata(topics)
     where = [(t, p) for t, p, *_ in rows(known)]
     assert where == sorted(where)
-    for name, span in known.spans.items():
+    for name, span in known.rows_by_topic.items():
         assert [where[row] for row in span] == [(name, p) for p in range(len(span))]
 
 

@@ -16,7 +16,7 @@ def test_metadata_of_one_topic_can_be_requested(live_cluster, monkeypatch):
     live_cluster.create_topic("facade.two")
     wire = live_cluster.gateway().wire
     answers = []
-    request = wire._request
-    monkeypatch.setattr(wire, "_request", lambda body: answers.append(request(body)) or answers[0])
+    read = wire._metadata_of
+    monkeypatch.setattr(wire, "_metadata_of", lambda name: answers.append(read(name)) or answers[0])
     assert wire.has_topic("facade.one")
     assert answers[0].topics == ("facade.one",)

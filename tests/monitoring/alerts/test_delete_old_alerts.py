@@ -35,6 +35,6 @@ def test_only_old_alerts_and_deliveries_are_deleted(make_rule):
     told = [a_delivery(rule), a_delivery(rule, finished_days_ago=29)]
     a_delivery(rule, finished_days_ago=31)
     a_delivery(rule, alert=gone)
-    tasks.drop_old()
+    tasks.delete_old_alerts()
     assert set(Alert.objects.all()) == set(kept)
     assert set(AlertDelivery.objects.all()) == set(told)
