@@ -85,9 +85,9 @@ class _Part:
         if self.to_json is None or not self.data:
             return decode(self.data, self.encoding)
         try:
-            return decoding.of_decoded_json(self.to_json(), len(self.data), self.topic)
+            return decoding.decoded_json(self.to_json(), len(self.data), self.topic)
         except ValueError as error:
-            return decoding.refused_by_decoder(self.data, self.topic, str(error))
+            return decoding.refused_data(self.data, self.topic, str(error))
 
     def text(self) -> str:
         """All of it as text, also if it is long; empty if it cannot be decoded."""
@@ -100,7 +100,7 @@ class _Part:
 
 
 def _parts(topic: str, row: RecordRow, display: DisplayOptions) -> tuple[_Part, _Part]:
-    """Key and value. An encoding that the user chose is that of the bytes in the topic."""
+    """Key and value. An encoding that the user chose applies to the bytes as the topic has them."""
     is_internal = topic in internal_topics.TOPICS
 
     def part(

@@ -59,7 +59,7 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
         result.unread, page["snapshot"], page["topic"]
     )
     page["result"], page["query"], page["records"] = result, query, result.records
-    options = query.display.query
+    options = query.display.query_string
     page["display_more"] = f"&{options}" if options else ""
     is_empty = not result.records and result.older_before is None
     return 503 if result.unread and is_empty else 200
@@ -75,7 +75,7 @@ def download(
         raise Http404(_("There is no such file."))
     try:
         position = (topic, partition, offset)
-        record = read_records.read_whole(request.principal, request.cluster, *position)
+        record = read_records.read_row(request.principal, request.cluster, *position)
     except (NotFound, OffsetOutOfRange) as error:
         raise Http404(sentence(error.message)) from error
     except GatewayError as error:
