@@ -77,7 +77,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, user: Any, rights: Rights, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._user, self._rights = user, rights
-        # For admins: the query of the page that can allow the refused target.
+        # For admins: the query string of the page that can allow the refused target.
         self.allow_query = ""
         self.fields["url"].help_text = (
             _("The current one is at %(host)s. Leave this empty to keep it.")

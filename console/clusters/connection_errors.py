@@ -16,7 +16,7 @@ from monitoring.reasons import Reason
 class Explanation(NamedTuple):
     step: Step
     title: str
-    text: str  # in the table with the parameters of the reason, such as %(why)s
+    text: str  # in _BY_CODE with parameters of the reason, such as %(why)s
 
 
 # Code of a reason → what it means; the first that occurs explains the error.

@@ -77,6 +77,6 @@ class ClusterForm(MetricsForm):
         return data
 
     def save(self, commit: bool = True) -> Cluster:
-        self.set_secrets()
+        self.fill_instance()
         saved: Cluster = super().save(commit)
         return saved

@@ -106,8 +106,8 @@ class MetricsForm(RegistryForm):
             entered.append("metrics_token")
         return entered
 
-    def set_secrets(self) -> None:
-        super().set_secrets()
+    def fill_instance(self) -> None:
+        super().fill_instance()
         cluster = self.instance
         cluster.admin_urls = self.cleaned_data["admin_urls_text"]
         cluster.metrics_urls = self.cleaned_data["metrics_urls_text"]

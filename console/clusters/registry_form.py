@@ -65,8 +65,8 @@ class RegistryForm(SecurityForm):
             entered.append("registry_password")
         return entered
 
-    def set_secrets(self) -> None:
-        super().set_secrets()
+    def fill_instance(self) -> None:
+        super().fill_instance()
         cluster = self.instance
         if not (cluster.registry_url and cluster.registry_username):
             cluster.registry_password = ""

@@ -98,9 +98,7 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
-        before: Cluster = (
-            self.instance
-        )  # with the old values: Django sets the new ones after clean()
+        before: Cluster = self.instance  # has the old values: Django sets new ones after clean()
         protocol = data.get("security_protocol", "")
         if protocol.endswith("SSL"):
             self._check_client_certificate(data, before)
@@ -149,8 +147,8 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         """The columns whose secret was entered."""
         return [name for name in SECRETS if self.cleaned_data.get(f"new_{name}")]
 
-    def set_secrets(self) -> None:
-        """Encrypt the entered secrets into the instance; delete unused ones."""
+    def fill_instance(self) -> None:
+        """Set what Django does not: encrypt the entered secrets, delete unused ones."""
         cluster: Cluster = self.instance
         for name in self.entered_secrets():
             cluster.set_secret(name, self.cleaned_data[f"new_{name}"])
