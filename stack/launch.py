@@ -93,16 +93,16 @@ def print_line(text: str) -> None:
     print(f"aerie: {text}", flush=True)
 
 
-def check(config: StackConfig, history_url: str) -> None:
-    """Create the folders. Raises one NotReady with all problems."""
-    checks: list[Callable[[], None]] = [
+def make_folders(config: StackConfig, history_url: str) -> None:
+    """Create the folders of data and history. Raises one NotReady with all problems."""
+    steps: list[Callable[[], None]] = [
         lambda: make_folder(config.data, print_line),
         lambda: make_history_folder(history_url),
     ]
     problems = []
-    for run_check in checks:
+    for make in steps:
         try:
-            run_check()
+            make()
         except NotReady as error:
             problems.append(str(error))
     _refuse_if(problems)

@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "stack.forked": "stack.fork_client",
+    "stack.launch.check": "stack.launch.make_folders",
     "read_records.read_whole": "read_records.read_row",
     "read_records.read_one": "read_records.read_shown",
     "BatchFacts.offsets": "BatchFacts.offset_count",

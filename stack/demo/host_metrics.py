@@ -1,4 +1,4 @@
-"""Samples of this machine: its processes, one after the other, and its CPUs.
+"""Samples of this machine: its processes, a few at a time, and its CPUs.
 
 Sampling is cheap: the list of processes is read every five seconds, and one sample reads two small
 files of /proc.
@@ -29,7 +29,7 @@ class Processes:
 
     def take(self, limit: int, at_ms: int) -> list[Outgoing]:
         """The next `limit` samples; fewer only if no process can be read."""
-        self._list()
+        self._add_new_processes()
         samples: list[Outgoing] = []
         failures_left = len(self._queue)
         while len(samples) < limit and self._queue and failures_left >= 0:
@@ -61,7 +61,7 @@ class Processes:
             percent = 100 * (used_s - previous[1]) / (now - previous[0])
         return process_sample(self._topic, at_ms, name, pid, percent, rss_bytes)
 
-    def _list(self) -> None:
+    def _add_new_processes(self) -> None:
         now = time.monotonic()
         if now - self._listed_at < LIST_EVERY_S:
             return
