@@ -15,7 +15,7 @@ export function colorOf(series, number, palette, text) {
   return series.is_earlier ? text : palette[number % palette.length];
 }
 
-// A line; around a single one a band from the lowest to the highest value.
+// A line; and behind it a band from the lowest to the highest value, if the series has these.
 function lines(spec, series, number, { palette, text }) {
   const color = colorOf(series, number, palette, text);
   const line = lineOf(spec, series, number, color, palette.length);
@@ -53,15 +53,16 @@ function gaps(spec, { text }) {
   }];
 }
 
-function lineOf(spec, series, number, color, colors) {
-  const dash = series.is_earlier ? "dot" : series.is_other ? "dash" : DASHES[Math.floor(number / colors) % DASHES.length];
+function lineOf(spec, series, number, color, paletteSize) {
+  const ownDash = DASHES[Math.floor(number / paletteSize) % DASHES.length];
+  const dash = series.is_earlier ? "dot" : series.is_other ? "dash" : ownDash;
   return {
     name: escaped(series.name),
     x: series.x.map(utc),
     y: series.y,
     hovertemplate: `%{y:,.5~g} ${spec.unit}<extra>${escaped(series.name)}</extra>`,
     type: "scatter",
-    // A point between two gaps has no line to be seen by.
+    // A point between two gaps has no line: it needs a marker.
     mode: series.y.some((y, i) => alone(series.y, i)) ? "lines+markers" : "lines",
     marker: { color, size: series.y.map((y, i) => (alone(series.y, i) ? 5 : 0)) },
     line: { color, dash, width: series.is_earlier ? 1.25 : 1.75 },

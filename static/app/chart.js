@@ -30,8 +30,8 @@ const NEAR = "300px"; // a chart so near to the window is in view
 const drawn = new Map(); // node → spec
 const loads = new WeakMap(); // node → when it was loaded last
 
-// Plotly reads only old notations of colours; the page's are light-dark(), oklch(), color-mix().
-function plain(name) {
+// A CSS variable as rgba(): Plotly cannot read light-dark(), oklch() and color-mix().
+function rgba(name) {
   const probe = document.createElement("i");
   probe.style.color = `var(${name})`;
   document.body.append(probe);
@@ -50,21 +50,21 @@ const palette = () => PALETTES[document.documentElement.dataset.bsTheme === "dar
 function theme() {
   return {
     palette: palette(),
-    text: plain("--ink-3"),
-    ink: plain("--ink"),
-    grid: plain("--grid"),
-    line: plain("--line-2"),
-    surface: plain("--surface"),
+    text: rgba("--ink-3"),
+    ink: rgba("--ink"),
+    grid: rgba("--grid"),
+    line: rgba("--line-2"),
+    surface: rgba("--surface"),
     font: getComputedStyle(document.body).fontFamily,
   };
 }
 
-// The ticks of the figures: whole numbers for what is counted, and 0.2 for a fifth, not "200m".
+// The labels of the y axis: whole numbers for small counts, and 0.2 for a fifth, not "200m".
 function scale(spec) {
-  const told = spec.series.flatMap((series) => series.y).filter((y) => !missing(y));
-  const top = told.reduce((most, y) => Math.max(most, y), 0);
+  const values = spec.series.flatMap((series) => series.y).filter((y) => !missing(y));
+  const top = values.reduce((most, y) => Math.max(most, y), 0);
   const ticks = { tickformat: top < 1000 ? ",.4~g" : "~s" };
-  const few = top < 10 && told.every(Number.isInteger);
+  const few = top < 10 && values.every(Number.isInteger);
   if (few) Object.assign(ticks, { tick0: 0, dtick: 1 });
   return top > 0 ? ticks : { ...ticks, range: [0, 1] };
 }

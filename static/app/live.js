@@ -1,7 +1,7 @@
-// What the page does about ticks: tells whoever listens ("tick" on the body), and says since when
-// nothing comes. The fragments themselves are swapped in by htmx as they arrive; a page to which
-// nothing is pushed any more asks how the samples stand, so that it can say why. A hidden tab has
-// no socket and asks for nothing; when it is shown it connects and gets the newest at once.
+// Dispatches the event "tick" on the body for each tick, and shows since when no tick has come. htmx
+// swaps in the fragments as they arrive. A page to which nothing is pushed any more asks the server
+// for the sample status, so that it can show the reason. A hidden tab has no socket and requests
+// nothing; when it is shown it connects and gets the newest tick at once.
 const NOT_ALLOWED = 4403; // console/live/websocket_consumer.py
 const CONNECTING_MS = 3000;
 
@@ -9,7 +9,7 @@ document.addEventListener("htmx:before:request", (event) => {
   if (document.hidden && event.detail.ctx?.sourceEvent?.type === "every") event.preventDefault();
 });
 
-// A search brings another: it says what is shown now.
+// Looked up each time: a search replaces it.
 const connection = () => document.getElementById("live");
 
 if (connection()) {
@@ -17,12 +17,12 @@ if (connection()) {
   const limit = 2 * interval + 1500; // as console/live/sample_status.py
   const dot = () => document.querySelector("#live-status > .status-dot-live");
   let sampledAt = "";
-  let freshAt = Date.now(); // by this clock, when the figures shown were sampled
+  let freshAt = Date.now(); // when the figures shown were sampled, by the browser's clock
   let askedAt = 0;
   let shownAt = 0;
 
-  // Ages come from the server: its clock and this one need not agree.
-  function note() {
+  // The server sends the sample's age: its clock and the browser's need not agree.
+  function noteSample() {
     const { atMs, ageMs } = dot()?.dataset ?? {};
     if (!atMs || atMs === sampledAt) return;
     sampledAt = atMs;
@@ -38,33 +38,33 @@ if (connection()) {
     const dotInMenu = document.getElementById("switcher-dot");
     if (dotInMenu) dotInMenu.className = "switcher-dot is-stale";
     text.textContent = `${mark.dataset.stale} ${time}`;
-    const said = document.querySelector("#live-banner > .alert:not(#live-lost)");
+    const serverAlert = document.querySelector("#live-banner > .alert:not(#live-lost)");
     const lost = document.getElementById("live-lost");
     if (!lost) return;
     lost.querySelector("[data-since]").textContent = time;
-    lost.hidden = Boolean(said);
+    lost.hidden = Boolean(serverAlert);
   }
 
-  // The server's own words in place of what the page could guess.
-  function show(html) {
-    const told = new DOMParser().parseFromString(html, "text/html");
+  // The status as the server renders it, in place of what sayStale shows.
+  function showStatus(html) {
+    const page = new DOMParser().parseFromString(html, "text/html");
     for (const id of ["live-status", "live-banner", "health"]) {
-      const found = told.getElementById(id);
+      const found = page.getElementById(id);
       const shown = document.getElementById(id);
       if (found && shown) shown.replaceChildren(...found.childNodes);
     }
   }
 
-  async function ask() {
+  async function askStatus() {
     askedAt = Date.now();
     const url = document.getElementById("live-lost")?.dataset.statusUrl;
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(interval) });
-      // Signed out, or the cluster was removed: the page itself says which when it is asked again.
+      // Signed out, or the cluster was removed: the reloaded page says which.
       if (response.redirected || [403, 404].includes(response.status)) location.reload();
-      else if (response.ok && isLate()) show(await response.text());
+      else if (response.ok && isLate()) showStatus(await response.text());
     } catch {
-      // The console does not answer: the page says what it knows.
+      // The console does not answer: sayStale shows the time of the last tick.
     }
     if (isLate() && ["ok", "partial", "stale"].includes(dot()?.dataset.state)) sayStale();
   }
@@ -74,7 +74,7 @@ if (connection()) {
   document.addEventListener("visibilitychange", () => {
     if (!document.hidden) shownAt = Date.now();
   });
-  // htmx closes the socket of a tab that is hidden; here that it opens none in such a tab.
+  // htmx closes the socket when a tab is hidden; this keeps it from opening one in a hidden tab.
   document.addEventListener("htmx:before:ws:connection", (event) => {
     if (document.hidden) event.preventDefault();
   });
@@ -86,16 +86,16 @@ if (connection()) {
   });
 
   document.addEventListener("htmx:after:ws:message", () => {
-    note();
-    // The server sends the next tick only to a browser that has drawn the last.
+    noteSample();
+    // The server sends the next tick only after the browser has drawn the last one.
     const path = connection()?.getAttribute("hx-ws:connect") ?? "";
     htmx.ext.ws.getRegistry().get(path)?.socket?.send("drawn");
     document.body.dispatchEvent(new CustomEvent("tick"));
   });
-  note();
+  noteSample();
   setInterval(() => {
     if (document.hidden || !isLate()) return;
     if (["ok", "partial"].includes(dot()?.dataset.state)) sayStale();
-    if (Date.now() - askedAt >= interval) ask();
+    if (Date.now() - askedAt >= interval) askStatus();
   }, 1000);
 }
