@@ -31,7 +31,8 @@ LEFTOVER_GRACE_S = 5.0
 def up(config: StackConfig, without: Collection[str], services: Iterable[Service]) -> None:
     """Run the stack until a signal stops it. Raises NotReady or data_folder_lock.AlreadyRunning.
 
-    `services`: the external services that must answer first.
+    `without`: names of the Procfile to leave out; `services`: the external services that must
+    answer first.
     """
     commands = procfile_parser.parse((config.root / "Procfile").read_text())
     _check_names(commands, without)

@@ -37,13 +37,13 @@ def refused_attempts(username: str, address: str) -> int:
 
 
 def _refused_attempts(account_key: str, network_key: str) -> int:
-    of_account = _count_up(account_key, MAX_PER_ACCOUNT)
-    if of_account > MAX_PER_ACCOUNT:
-        return of_account - MAX_PER_ACCOUNT
-    of_network = _count_up(network_key, MAX_PER_ADDRESS)
-    if of_network > MAX_PER_ADDRESS:
+    account_count = _count_up(account_key, MAX_PER_ACCOUNT)
+    if account_count > MAX_PER_ACCOUNT:
+        return account_count - MAX_PER_ACCOUNT
+    network_count = _count_up(network_key, MAX_PER_ADDRESS)
+    if network_count > MAX_PER_ADDRESS:
         _count_down(account_key)
-        return of_network - MAX_PER_ADDRESS
+        return network_count - MAX_PER_ADDRESS
     return 0
 
 

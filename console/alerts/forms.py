@@ -155,8 +155,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error(
                 "url", _("Enter the URL, too: none is stored, or it cannot be decrypted.")
             )
-        is_kept = stored_secret and not secret
-        if url and is_kept and origins([url]) - origins([stored_url]):
+        is_secret_kept = stored_secret and not secret
+        if url and is_secret_kept and origins([url]) - origins([stored_url]):
             text = _(
                 "Enter the secret again, because the address of the webhook changed. Or tick "
                 "“Remove the webhook”."

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from console.clusters.security_form import KEEP, SecurityForm, password_input, pem_area
+from console.clusters.security_form import SECRET_HELP_TEXT, SecurityForm, password_input, pem_area
 
 COLUMNS = ("registry_url", "registry_username", "registry_ca_pem")
 LABELS = {
@@ -38,7 +38,7 @@ class RegistryForm(SecurityForm):
         max_length=2000,
         strip=False,
         widget=password_input(),
-        help_text=KEEP,
+        help_text=SECRET_HELP_TEXT,
     )
 
     def clean(self) -> dict[str, Any]:

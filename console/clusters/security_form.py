@@ -42,7 +42,9 @@ _PASSWORD_BOUND_TO = (
     "bootstrap_servers", "security_protocol", "ca_pem", "check_host_name", "sasl_mechanism",
     "sasl_username", "token_url",
 )  # fmt: skip
-KEEP = _("Stored encrypted and never shown again. Leave it empty to keep the current one.")
+SECRET_HELP_TEXT = _(
+    "Stored encrypted and never shown again. Leave it empty to keep the current one."
+)
 
 
 def pem_area() -> forms.Textarea:
@@ -66,7 +68,7 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         max_length=PEM_LENGTH_MAX,
         widget=pem_area(),
-        help_text=KEEP,
+        help_text=SECRET_HELP_TEXT,
     )
     new_private_key_password = forms.CharField(
         label=_("Password of the private key"),
@@ -81,7 +83,7 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         max_length=2000,
         strip=False,
         widget=password_input(),
-        help_text=KEEP,
+        help_text=SECRET_HELP_TEXT,
     )
 
     class Meta:

@@ -22,8 +22,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
     history."""
     lines = ["# TYPE aerie_http_requests_total counter"]
     lines += [
-        f'aerie_http_requests_total{{status="{kind}"}} {n}'
-        for kind, n in sorted(responses_by_status.items())
+        f'aerie_http_requests_total{{status="{status_class}"}} {n}'
+        for status_class, n in sorted(responses_by_status.items())
     ]
     lines += [
         "# TYPE aerie_tick_seconds gauge",

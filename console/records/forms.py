@@ -94,7 +94,7 @@ class BrowseForm(TopicRecordsForm):
         """Whether records are asked for by time or key: the page of the search finds them."""
         return bool(self.cleaned_data.get("since") or self.cleaned_data.get("key"))
 
-    def search_query(self) -> str:
+    def search_query_string(self) -> str:
         """The query string of SearchForm that finds the same records; from a time on, the oldest
         come first."""
         params = {name: self.data.get(name, "") for name in ("partition", "since")}

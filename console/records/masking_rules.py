@@ -1,6 +1,7 @@
 """The masking rules of a cluster: which parts of a topic's records are masked for whom.
 
-monitoring/records/mask_record.py masks them.
+The parts are named by targets, such as value.user.email; monitoring/records/mask_record.py lists
+their forms, and masks the records.
 """
 
 import re

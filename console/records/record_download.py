@@ -26,6 +26,7 @@ class Format:
     suffix: str
 
 
+# What can be downloaded of a record → its format.
 FORMATS = {
     "record": Format("application/json", ".json"),
     "value": Format("application/octet-stream", ".value"),

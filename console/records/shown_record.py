@@ -41,12 +41,13 @@ def shown_record(
     """A record, masked and decoded. Masking one that is masked already changes nothing."""
     masked = mask(record, targets)
 
-    def part(
+    def with_size(
         unmasked: bytes | None,
         masked_data: bytes | None,
         decoded: Decoded,
         note: SchemaNote | None = None,
     ) -> Decoded:
+        """`decoded`, with a size that tells the user nothing about masked data."""
         size_bytes = decoded.size_bytes if note is None else note.size_bytes
         if not targets or unmasked is None:
             return replace(decoded, size_bytes=size_bytes, schema=note)
@@ -62,10 +63,10 @@ def shown_record(
         record.partition,
         record.offset,
         record.timestamp_ms,
-        part(record.key, masked.key, key.decoded(), masked.key_schema),
-        part(record.value, masked.value, value.decoded(), masked.value_schema),
+        with_size(record.key, masked.key, key.decoded(), masked.key_schema),
+        with_size(record.value, masked.value, value.decoded(), masked.value_schema),
         tuple(
-            (visible(name), part(unmasked, data, decode(data)))
+            (visible(name), with_size(unmasked, data, decode(data)))
             for (name, unmasked), (_, data) in headers
         ),
         _columns(masked, key, value, display),

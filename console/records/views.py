@@ -35,7 +35,7 @@ def browse(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     is_valid = page["form"].is_valid()
     if is_valid and page["form"].is_search:
         url = reverse("messages-search", args=[cluster, topic])
-        return redirect(f"{url}?{page['form'].search_query()}")
+        return redirect(f"{url}?{page['form'].search_query_string()}")
     page["display"] = page["form"].display if is_valid else DEFAULT
     status = _read(request, page) if is_valid else 422
     return render(request, "records/browse.html", page, status=status)
@@ -60,7 +60,7 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
     )
     page["result"], page["query"], page["records"] = result, query, result.records
     options = query.display.query_string
-    page["display_more"] = f"&{options}" if options else ""
+    page["display_params"] = f"&{options}" if options else ""
     is_empty = not result.records and result.older_before is None
     return 503 if result.unread and is_empty else 200
 

@@ -19,6 +19,7 @@ from console.search import hits, menu_hits
 from console.search.hits import Hit
 from console.search.searched_cluster import SearchedCluster
 from console.ui import numbers
+from monitoring.read_model.name_search import Match
 
 HITS_MAX = 20
 ACTIONS_MAX = 10  # on topics and groups
@@ -63,13 +64,10 @@ def search(principal: Principal, query: str, slug: str = "", page_name: str = ""
     if text and kind != ACTIONS:
         for searched in clusters:
             some, total = _hits_in(searched, text, kind)
-            found += [
-                ((hit.rank[0], not searched.is_current, hit.rank[1], not hit.is_in_trouble), hit)
-                for hit in some
-            ]
+            found += [(_order(searched, hit), hit) for hit in some]
             count += total
         found.sort(key=lambda pair: pair[0])
-    shown = [hit for _rank, hit in found[:HITS_MAX]]
+    shown = [hit for _order_key, hit in found[:HITS_MAX]]
     on_names: list[Hit] = []
     pages: list[Hit] = []
     if kind not in (TOPICS, GROUPS):
@@ -82,6 +80,12 @@ def search(principal: Principal, query: str, slug: str = "", page_name: str = ""
         )
     pages_max = HITS_MAX - min(len(shown), HITS_MAX // 2)  # at least half of HITS_MAX
     return Results(shown, count, on_names[:ACTIONS_MAX], pages[:pages_max])
+
+
+def _order(searched: SearchedCluster, hit: Hit) -> tuple[bool, bool, Match, bool]:
+    """The sort key of a hit, the best first."""
+    is_cluster_name_needed, match = hit.rank
+    return is_cluster_name_needed, not searched.is_current, match, not hit.is_in_trouble
 
 
 def _searched_clusters(principal: Principal, slug: str) -> list[SearchedCluster]:

@@ -70,6 +70,7 @@ def _time(at_ms: int, step_ms: int) -> str:
 def _without_overlaps(
     placed: list[AxisLabel], labels: Iterable[AxisLabel], last: AxisLabel | None = None
 ) -> list[AxisLabel]:
+    """`placed`, those of `labels` that do not overlap others, and `last`."""
     end = _left(last) if last else math.inf
     for label in labels:
         is_free = not placed or _left(label) >= _right(placed[-1]) + _GAP_PERCENT

@@ -20,7 +20,8 @@ from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.reasons import Reason
 
-_NEWEST_OFFSETS, _FETCH_BYTES = 1000, 1 << 20
+_NEWEST_OFFSETS = 1000  # the newest batches are looked for in so many offsets
+_FETCH_BYTES = 1 << 20
 
 
 def fetch_batches(

@@ -72,7 +72,7 @@ class Strip:
         return self.top + FILE_PX
 
     @property
-    def axis(self) -> int:
+    def time_axis(self) -> int:
         """The y coordinate of the axis of times."""
         return self.bottom + _TIMES_PX
 
@@ -81,7 +81,7 @@ class Strip:
         return self.bottom + AXES_PX
 
     @property
-    def has_unknown(self) -> bool:
+    def has_unknown_codec(self) -> bool:
         return any(file.tone == "unknown" for file in self.files)
 
     @property

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from monitoring.clock import now_ms
 from stack.demo.outages import OutageLog
-from stack.demo.records import Outgoing
+from stack.demo.records import OutgoingRecord
 from stack.demo.topics import Topic
 
 log = logging.getLogger(__name__)
@@ -87,7 +87,9 @@ class Sender:
         )
 
     def send(
-        self, records: Iterable[Outgoing], finish_delivery: Callable[[bool], None] | None = None
+        self,
+        records: Iterable[OutgoingRecord],
+        finish_delivery: Callable[[bool], None] | None = None,
     ) -> int:
         """Queue records; returns how many were queued.
 

@@ -17,7 +17,7 @@ from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import GatewayError
 from stack.demo.outages import OutageLog
-from stack.demo.records import Outgoing, broker_event
+from stack.demo.records import OutgoingRecord, broker_event
 
 log = logging.getLogger(__name__)
 
@@ -37,8 +37,8 @@ class BrokerEvents:
         self._delivered: dict[str, dict[str, int]] = self._load()  # broker → position
         self._fetched: dict[str, dict[str, int]] = {k: dict(v) for k, v in self._delivered.items()}
         # (broker, its start in ms, id of the event, record)
-        self._queue: deque[tuple[str, int, int, Outgoing]] = deque()
-        self._in_delivery: list[tuple[str, int, int, Outgoing]] = []
+        self._queue: deque[tuple[str, int, int, OutgoingRecord]] = deque()
+        self._in_delivery: list[tuple[str, int, int, OutgoingRecord]] = []
         self._outage_log = {
             broker: OutageLog(f"events of broker {broker}") for broker in self._brokers
         }
@@ -48,7 +48,7 @@ class BrokerEvents:
         """True while the delivery of the events taken last is not finished."""
         return bool(self._in_delivery)
 
-    def take(self, limit: int) -> list[Outgoing]:
+    def take(self, limit: int) -> list[OutgoingRecord]:
         """Up to `limit` new events; none while the previous delivery is not finished."""
         if not self._in_delivery:
             while self._queue and len(self._in_delivery) < limit:

@@ -9,7 +9,7 @@ import json
 import os
 from pathlib import Path
 
-from stack.demo.records import Outgoing, log_line
+from stack.demo.records import OutgoingRecord, log_line
 
 LINE_BYTES_MAX = 65_536
 _READ_BYTES = 262_144
@@ -31,7 +31,7 @@ class LogTail:
         """True while the delivery of the lines taken last is not finished."""
         return self._taken_to_bytes is not None
 
-    def take(self, limit: int) -> list[Outgoing]:
+    def take(self, limit: int) -> list[OutgoingRecord]:
         """Up to `limit` new lines; none while the previous delivery is not finished."""
         if self.is_delivering or limit <= 0:
             return []

@@ -33,7 +33,7 @@ def test_files_have_the_tone_of_their_codec_or_state():
     assert [file.tone for file in strip().files] == ["other", "main", "unknown", "active"]
     assert [file.tone for file in strip(looked_up=30).files][-1] == "looked-up"
     assert (strip().main_codec, strip().other_codecs) == ("zstd", "lz4")
-    assert (strip().has_due, strip().has_unknown, strip().has_groups) == (True, True, False)
+    assert (strip().has_due, strip().has_unknown_codec, strip().has_groups) == (True, True, False)
     assert not strip(LOG[1:2]).has_due
 
 
