@@ -32,6 +32,7 @@ PROBE_EVERY_S = 0.15
 READ_BYTES = 65_536
 DRAIN_S = 2.0
 OWN_NAME = "aerie"
+NOT_STARTED = 127  # the exit status of a command that cannot be run, as in a shell
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class Supervisor:
         except OSError as error:
             os.close(output)
             self._print_line(f"{name} cannot be started: {error}")
-            self._perform(self._stack.exited(name, 127, _now_ms()))
+            self._perform(self._stack.exited(name, NOT_STARTED, _now_ms()))
             return
         finally:
             os.close(write_end)

@@ -21,6 +21,9 @@ _SECRET_FIELDS = (
 
 
 class ClusterForm(MetricsForm):
+    """The whole form. Each part is a class that inherits the one before it: SecurityForm,
+    RegistryForm, MetricsForm."""
+
     class Meta(MetricsForm.Meta):
         fields = (
             "name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only",

@@ -27,7 +27,7 @@ from monitoring.records.search import Event, SearchProgress
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """Whose records are shown, and how; `masked` are the targets of masking rules."""
+    """The topic whose records are shown, and how; `masked`: the targets that are masked."""
 
     cluster: Cluster
     topic: str

@@ -30,8 +30,8 @@ def browse(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     By time or key, it goes on to the search.
     """
     page: dict[str, Any] = topic_context(request, topic, "messages")
-    page["rows"] = page["snapshot"].partitions(topic) if page["snapshot"] else []
-    page["form"] = BrowseForm(request.GET, [row.partition for row in page["rows"]])
+    page["partitions"] = page["snapshot"].partitions(topic) if page["snapshot"] else []
+    page["form"] = BrowseForm(request.GET, [row.partition for row in page["partitions"]])
     is_valid = page["form"].is_valid()
     if is_valid and page["form"].is_search:
         url = reverse("messages-search", args=[cluster, topic])

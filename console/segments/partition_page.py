@@ -17,7 +17,7 @@ from console.ui import numbers, times
 
 
 def scale_links(scale: Scale, query: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The links to the other scales, which keep the look-up. `url` is "" if no times are known."""
+    """The links to the scales, which keep the look-up; `url` is "" for times that are not known."""
     look_up = {name: query[name] for name in ("offset", "at") if query.get(name)}
     titles = {SIZE: _("Size"), TIME: _("Time"), OFFSET: _("Offsets")}
     urls = {each: f"?{urlencode({'scale': each} | look_up)}" for each in titles}
