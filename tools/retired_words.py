@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.search.menu_hits": "console.search.actions_and_pages",
     "stack.forked": "stack.fork_client",
     "stack.launch.check": "stack.launch.make_folders",
     "read_records.read_whole": "read_records.read_row",
@@ -496,7 +497,7 @@ RETIRED = {
     "monitoring.gateway.librdkafka.child": "monitoring.gateway.librdkafka.worker_process",
     "ActionType.describe": "ActionType.differences",
     "plan_form.plan_of": "plan_form.redirect_to_plan",
-    "palette_entries": "menu_hits",
+    "palette_entries": "actions_and_pages",
     "console.charts.query": "console.charts.chart_query",
     "monitoring.gateway.wire.reads": "monitoring.gateway.wire.answers",
     "ClusterReads": "ClusterAnswers",

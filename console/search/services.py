@@ -15,7 +15,7 @@ from console.accounts.principal import Principal
 from console.accounts.rights import rights_of
 from console.clusters.visible_clusters import visible_clusters
 from console.live import snapshot_cache
-from console.search import hits, menu_hits
+from console.search import actions_and_pages, hits
 from console.search.hits import Hit
 from console.search.searched_cluster import SearchedCluster
 from console.ui import numbers
@@ -73,10 +73,12 @@ def search(principal: Principal, query: str, slug: str = "", page_name: str = ""
     if kind not in (TOPICS, GROUPS):
         for searched in clusters if text else []:
             name = page_name if searched.cluster.slug == slug else ""
-            on_names_here = menu_hits.actions_on_names(searched, text, name)
+            on_names_here = actions_and_pages.actions_on_names(searched, text, name)
             on_names += sorted(on_names_here, key=lambda hit: hit.rank)
         pages = list(
-            menu_hits.pages_and_actions(principal, clusters, text, with_pages=kind != ACTIONS)
+            actions_and_pages.pages_and_actions(
+                principal, clusters, text, with_pages=kind != ACTIONS
+            )
         )
     pages_max = HITS_MAX - min(len(shown), HITS_MAX // 2)  # at least half of HITS_MAX
     return Results(shown, count, on_names[:ACTIONS_MAX], pages[:pages_max])

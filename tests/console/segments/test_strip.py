@@ -64,5 +64,5 @@ def test_rounded_sizes_are_told_as_such():
 def test_the_strip_is_as_high_as_its_labels_need():
     low, high = strip(), strip(marks=[Mark(GROUP, 10, "a", "a"), Mark(GROUP, 10.5, "b", "b")])
     assert high.top - low.top == 2 * ROW_PX + 8
-    assert high.bottom == high.top + FILE_PX < high.axis < high.height
+    assert high.bottom == high.top + FILE_PX < high.time_axis < high.height
     assert [y for _mark, y in high.label_rows] == [high.top - 10, high.top - 10 - ROW_PX]
