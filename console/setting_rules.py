@@ -185,12 +185,12 @@ def secret_keys(text: str) -> str:
         "each line must be a key of 44 characters; restore the right file, or name a new file, in "
         "which a key will be generated"
     )
-    lines = text.split()
-    if not lines:
+    words = text.split()
+    if not words:
         return f"is empty: {hint}"
-    for number, line in enumerate(lines, start=1):
+    for number, word in enumerate(words, start=1):
         try:
-            Fernet(line)
+            Fernet(word)
         except ValueError:
             return f"contains something that is not a key (word {number}): {hint}"
     return ""

@@ -37,11 +37,12 @@ ZOOKEEPER_HEAP = _env.checked("ZOOKEEPER_HEAP", rules.heap, "128m")
 REDIS_PORT = _env.port("REDIS_PORT", 6379)
 SPARK_CONNECT_PORT = _env.port("SPARK_CONNECT_PORT", 15002)
 
+SPARK_MASTER = _env.checked("SPARK_MASTER", rules.spark_master, "local[2]")
+HISTORY_URL = _env.checked("HISTORY_URL", rules.history_url, f"file://{AERIE_DATA}/history")
+
 # Each of these names an external service; the embedded one is then not started.
 ZOOKEEPER_CONNECT = _env.checked("ZOOKEEPER_CONNECT", rules.zookeeper_connect)
 SPARK_REMOTE = _env.checked("SPARK_REMOTE", rules.spark_remote)
-SPARK_MASTER = _env.checked("SPARK_MASTER", rules.spark_master, "local[2]")
-HISTORY_URL = _env.checked("HISTORY_URL", rules.history_url, f"file://{AERIE_DATA}/history")
 REDIS_URL = _env.checked("REDIS_URL", rules.redis_url)
 
 AERIE_EMBEDDED_ZOOKEEPER = not ZOOKEEPER_CONNECT
@@ -109,9 +110,8 @@ REDIS_OPTIONS = {
 AERIE_SECRET_KEY_FILE = _env.path("AERIE_SECRET_KEY_FILE", AERIE_DATA / "secret.key")
 _keys = _env.content("AERIE_SECRET_KEY_FILE", AERIE_SECRET_KEY_FILE, rules.secret_keys).split()
 _derived = [hashlib.sha256(b"aerie django " + key.encode()).hexdigest() for key in _keys]
-SECRET_KEY = (
-    _derived[0] if _derived else secrets.token_urlsafe(48)
-)  # before the first start of a stack
+# Before the first start of the stack there is no key yet: a random one will do.
+SECRET_KEY = _derived[0] if _derived else secrets.token_urlsafe(48)
 SECRET_KEY_FALLBACKS = _derived[1:]
 
 # --- Django -----------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ CELERY_BROKER_URL = REDIS_URL
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     **REDIS_OPTIONS,
     "global_keyprefix": "aerie:celery:",
-    "socket_timeout": 2,  # a worker waits 1 s for a task at a time
+    "socket_timeout": 2,  # longer than a worker waits for a task (1 s)
 }
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -306,7 +306,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
 X_FRAME_OPTIONS = "DENY"
-# Django sends it only over HTTPS; cookies are also Secure there (console/accounts/middleware.py).
+# Django sends this header only over HTTPS (console/accounts/middleware.py: Secure cookies, too).
 SECURE_HSTS_SECONDS = _env.integer("AERIE_HSTS_SECONDS", 365 * 86_400, 0, 2 * 365 * 86_400)
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

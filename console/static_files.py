@@ -21,14 +21,14 @@ from django.utils.functional import cached_property
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 MANIFEST = "staticfiles.json"
-# In the order in which they apply. The bundle stands beside those that have relative URLs.
+# In the order in which they apply. The bundle is in css/, like the sheets that have relative URLs.
 STYLESHEETS = (
     "derived/tabler.css", "css/tokens.css", "css/base.css", "css/shell.css", "css/parts.css",
     "css/tables.css", "css/forms.css", "css/review.css", "css/pages.css", "css/search.css",
 )  # fmt: skip
 BUNDLE = "css/bundle.css"
 IGNORED = ["*-2.js", "*-2.min.js"]  # htmx 2; django-htmx contains it besides htmx 4
-_SOURCES = "sources.sha512"  # the fingerprint of the collected files
+_FINGERPRINT_FILE = "sources.sha512"  # of the files that were collected
 
 
 class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
@@ -70,7 +70,7 @@ def stylesheets() -> tuple[str, ...]:
 def collect() -> bool:
     """Collect the files if they changed; returns whether they did."""
     root = Path(settings.STATIC_ROOT)
-    fingerprint_file, fingerprint = root / _SOURCES, _fingerprint()
+    fingerprint_file, fingerprint = root / _FINGERPRINT_FILE, _fingerprint()
     is_collected = (root / MANIFEST).exists() and fingerprint_file.exists()
     if is_collected and fingerprint_file.read_text() == fingerprint:
         return False
@@ -82,7 +82,7 @@ def collect() -> bool:
 
 
 def _fingerprint() -> str:
-    """A hash of the names and contents of all files, and of what the bundle has."""
+    """A hash of the names and contents of all files, and of the list of stylesheets."""
     digest = hashlib.sha512("\0".join(STYLESHEETS).encode())
     for finder in finders.get_finders():
         for name, storage in sorted(finder.list(IGNORED), key=lambda item: str(item[0])):

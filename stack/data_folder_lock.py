@@ -4,9 +4,10 @@ The supervisor holds an flock on `<data>/stack.lock`; the kernel releases it whe
 ends, even after SIGKILL. `<data>/stack.json` lists the stack's processes, for `manage.py down`:
 
     {"stack_id": "…", "pid": 1, "started": 1.0, "url": "http://…", "ready": false,
-     "processes": {"web": {"pid": 2, "started": 1.0}}}
+     "processes": {"web": {"pid": 2, "started": 1.0, "stage": 2}}}
 
-`started` is the process's start time. It detects a process id that was reused.
+`started` is the process's start time. It detects a process id that was reused. `stage` is that of
+its role (process_table.py).
 """
 
 import contextlib
@@ -47,7 +48,7 @@ class StackFile:
         return [int(each["pid"]) for each in self._running()]
 
     def stores(self) -> list[int]:
-        """The ids of ZooKeeper and Redis among `leaders`: they stop last."""
+        """Those of `leaders` that are ZooKeeper or Redis, which stop last."""
         return [int(each["pid"]) for each in self._running() if each.get("stage") == STORES_STAGE]
 
     def _running(self) -> list[dict[str, float]]:

@@ -73,7 +73,7 @@ def from_settings(settings: Any) -> list[Service]:
 
 
 def wait_for(services: Iterable[Service], print_line: Callable[[str], None]) -> list[str]:
-    """Wait until all answer; returns a message for each that did not in time."""
+    """Wait until all required ones answer; returns a message for each that did not in time."""
     reasons = _check_all(list(services))
     for service, reason in reasons.items():
         tried = f"trying again for {TRY_FOR_S:.0f} s" if service.is_required else "not required"

@@ -1,14 +1,14 @@
 """`python -m stack.fork_server`: imports the console once, and forks its processes.
 
-Pages that a fork does not write stay shared with the others: seven processes that import the same
-100 MB by themselves take twice as much. The forks are as independent as other processes: sessions
-of their own, ended and restarted one by one. Only if this process ends, they end with it.
+Forks share the memory that they do not write to: seven processes that each import the same 100 MB
+take twice as much memory. Each fork has a session of its own, and is ended and restarted by itself.
+Only if this process ends, the supervisor ends all forks.
 
-Requests come from the supervisor (forked.py) through the socket at standard input: each is the
-command as JSON (`python -m MODULE …`) with two files, the output and a pipe for the answers: the
-process id, and when it has ended its status, negative for a signal. The server opens no connection
-and starts no thread, since neither would survive a fork; jemalloc, which comes with PyArrow, starts
-its own again.
+Requests come from the supervisor (fork_client.py) through the socket at standard input. A request
+is the command as JSON (`python -m MODULE …`) and two file descriptors: the output, and a pipe for
+the answers. The first answer is the process id; the second is the exit status when the process has
+ended, negative for a signal. The server opens no connection and starts no thread, since neither
+would survive a fork; jemalloc, which comes with PyArrow, starts its own again.
 """
 
 import contextlib
@@ -36,8 +36,8 @@ MODULES = (
     "pyarrow.dataset",
     "uvicorn.main",
 )
-"""What processes import besides the tasks. Not `console.asgi`, which reads the static files:
-`manage.py prepare` writes them."""
+"""What processes import besides the tasks. Not `console.asgi`: it reads the static files, which
+`manage.py prepare` may not have written yet."""
 
 
 def preload() -> None:
@@ -56,7 +56,7 @@ def preload() -> None:
 
 
 class ForkServer:
-    """Forks on request, and reports the ends of the forks."""
+    """Forks on request, and reports when forks have ended."""
 
     def __init__(self, requests: socket.socket) -> None:
         self._requests = requests
@@ -68,7 +68,8 @@ class ForkServer:
         signal.set_wakeup_fd(self._wake)
 
     def serve(self) -> list[str] | None:
-        """Returns in each fork, with its command, and in the server at the end: None."""
+        """Returns the command of a fork, in the fork; None in the server, when the supervisor has
+        closed the socket."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._requests, selectors.EVENT_READ)
             selector.register(self._woken, selectors.EVENT_READ)
@@ -85,7 +86,7 @@ class ForkServer:
                         return command
 
     def _fork(self, output: int, report: int) -> bool:
-        """True in the fork. Without memory for it the pipe is closed without an answer."""
+        """True in the fork. Without memory for a fork, the pipe is closed without an answer."""
         try:
             pid = os.fork()
         except OSError as error:
@@ -94,21 +95,21 @@ class ForkServer:
             os.close(report)
             return False
         if pid == 0:
-            self._become_a_process(output, report)
+            self._set_up_fork(output, report)
             return True
         os.close(output)
         self._reports[pid] = report
         self._tell(pid, pid)
         return False
 
-    def _become_a_process(self, output: int, report: int) -> None:
+    def _set_up_fork(self, output: int, report: int) -> None:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
         os.dup2(output, 1)
         os.dup2(output, 2)
         self._requests.close()
-        # The end of the server must close the pipes of all forks.
+        # Only the server may hold the pipes of forks open: its end must close them.
         for file in (output, report, self._woken, self._wake, *self._reports.values()):
             os.close(file)
 

@@ -31,7 +31,8 @@ LEFTOVER_GRACE_S = 5.0
 def up(config: StackConfig, without: Collection[str], services: Iterable[Service]) -> None:
     """Run the stack until a signal stops it. Raises NotReady or data_folder_lock.AlreadyRunning.
 
-    `services`: the external services that must answer first.
+    `without`: names of the Procfile to leave out; `services`: the external services that must
+    answer first.
     """
     commands = procfile_parser.parse((config.root / "Procfile").read_text())
     _check_names(commands, without)
@@ -93,16 +94,16 @@ def print_line(text: str) -> None:
     print(f"aerie: {text}", flush=True)
 
 
-def check(config: StackConfig, history_url: str) -> None:
-    """Create the folders. Raises one NotReady with all problems."""
-    checks: list[Callable[[], None]] = [
+def make_folders(config: StackConfig, history_url: str) -> None:
+    """Create the folders of data and history. Raises one NotReady with all problems."""
+    steps: list[Callable[[], None]] = [
         lambda: make_folder(config.data, print_line),
         lambda: make_history_folder(history_url),
     ]
     problems = []
-    for run_check in checks:
+    for make in steps:
         try:
-            run_check()
+            make()
         except NotReady as error:
             problems.append(str(error))
     _refuse_if(problems)

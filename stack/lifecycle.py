@@ -190,6 +190,7 @@ class Stack:
         return not process.slow_reported and now_ms - process.since_ms >= SLOW_AFTER_MS
 
     def _settled(self, now_ms: int) -> list[Action]:
+        """A process became ready or done: start those that waited for it."""
         actions = self._advance_start(now_ms) if not self.stopping else []
         if self.is_ready and not self._announced:
             self._announced = True

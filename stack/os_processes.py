@@ -43,26 +43,26 @@ def end_stack(
     sessions. Otherwise the next start would wait until those sessions expire.
     """
     members = stack_members(stack_id, leaders)
-    _end(lambda: _not_of(stores, stack_members(stack_id, leaders)), grace_s)
+    _end(lambda: _outside_sessions(stores, stack_members(stack_id, leaders)), grace_s)
     _end(lambda: stack_members(stack_id, leaders), grace_s)
     return len(members)
 
 
-def _not_of(sessions: Collection[int], pids: Collection[int]) -> list[int]:
+def _outside_sessions(sessions: Collection[int], pids: Collection[int]) -> list[int]:
     return [pid for pid in pids if _session_of(pid) not in sessions]
 
 
 def _end(members: Callable[[], Collection[int]], grace_s: float) -> None:
-    send(members(), signal.SIGTERM)
+    send_signal(members(), signal.SIGTERM)
     deadline = time.monotonic() + grace_s
     while left := members():
         if time.monotonic() > deadline:
-            send(left, signal.SIGKILL)
+            send_signal(left, signal.SIGKILL)
             deadline = time.monotonic() + grace_s
         time.sleep(_POLL_S)
 
 
-def send(pids: Collection[int], signal_number: signal.Signals) -> None:
+def send_signal(pids: Collection[int], signal_number: signal.Signals) -> None:
     """Signal each process; ignores processes that have ended."""
     for pid in pids:
         try:

@@ -1,13 +1,11 @@
 """The states of a process of the stack, and the table of transitions.
 
     WAITING --due--> STARTING --answered--> READY
-       ^                |  |                  |
-       |                |  +--completed--> DONE (a task that ends by itself)
-       |             exited                exited
-       |                v                     v
-       +--- (never)   BACKOFF <---------------+
-                        |
-                        +--due--> STARTING
+                      |  ^  |                 |
+                      |  |  +--completed--> DONE (a task that ends by itself)
+                 exited  due                exited
+                      v  |                    |
+                     BACKOFF <----------------+
 
 `stop` leads from every state to STOPPED, through STOPPING if a process runs. A pair of state and
 event that is not in the table is a bug of the caller.

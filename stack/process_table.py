@@ -57,12 +57,12 @@ STORES_STAGE = 0
 """The stage of ZooKeeper and Redis. They stop last, since the others still write to them."""
 
 FORK_SERVER = "fork-server"
-"""It stops after its forks, which end with it."""
+"""It stops after its forks, since its end would end them."""
 
 _LOGIN_PAGE = "http://127.0.0.1:$AERIE_PORT/login"
-_WORKER = Probe(ProbeKind.LINE, " ready.")
-_PROBES = {"sampling": Probe(ProbeKind.TICK, "3")}  # queue → its probe, if not _WORKER
-_OF_CONSOLE = ("prepare", "redis", FORK_SERVER)
+_WORKER_PROBE = Probe(ProbeKind.LINE, " ready.")
+_PROBES = {"sampling": Probe(ProbeKind.TICK, "3")}  # queue → its probe, if not _WORKER_PROBE
+_NEEDED_BY_CONSOLE = ("prepare", "redis", FORK_SERVER)
 _BROKERS = ("broker-1", "broker-2", "broker-3")
 
 ROLES: dict[str, Role] = {
@@ -73,12 +73,12 @@ ROLES: dict[str, Role] = {
     "broker-3": Role(1, ("zookeeper",), Probe(ProbeKind.HTTP, "$BROKER_3_ADMIN/readyz")),
     "prepare": Role(2, (), Probe(ProbeKind.EXIT)),
     FORK_SERVER: Role(1, (), Probe(ProbeKind.LINE, READY)),
-    "web": Role(2, _OF_CONSOLE, Probe(ProbeKind.HTTP, _LOGIN_PAGE)),
+    "web": Role(2, _NEEDED_BY_CONSOLE, Probe(ProbeKind.HTTP, _LOGIN_PAGE)),
     **{
-        queue.process_name: Role(2, _OF_CONSOLE, _PROBES.get(queue.name, _WORKER))
+        queue.process_name: Role(2, _NEEDED_BY_CONSOLE, _PROBES.get(queue.name, _WORKER_PROBE))
         for queue in QUEUES.values()
     },
-    "beat": Role(2, _OF_CONSOLE),  # the probe of `sampling` covers it
+    "beat": Role(2, _NEEDED_BY_CONSOLE),  # the probe of `sampling` covers it
     "demo": Role(2, _BROKERS),
     # Starts last and is not required: its start takes a whole core for some seconds. Stops after
     # the worker that uses it.

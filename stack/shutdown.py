@@ -40,7 +40,7 @@ def _signal_supervisor(
     """Signal the supervisor, unless its process id was reused."""
     if stack_file is None or os_processes.start_time(stack_file.pid) != stack_file.started:
         return False
-    os_processes.send([stack_file.pid], number)
+    os_processes.send_signal([stack_file.pid], number)
     return True
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from monitoring.clock import now_ms
 from stack import os_processes
 from stack.data_folder_lock import StackFile, remove_stack_file
-from stack.forked import Child, Forks
+from stack.fork_client import Child, ForkClient
 from stack.lifecycle import Action, AnnounceReady, Kill, PrintLine, Stack, Start, Terminate
 from stack.output import LineSplitter, LogFile, Terminal
 from stack.probes import Prober
@@ -32,6 +32,7 @@ PROBE_EVERY_S = 0.15
 READ_BYTES = 65_536
 DRAIN_S = 2.0
 OWN_NAME = "aerie"
+NOT_STARTED = 127  # the exit status of a command that cannot be run, as in a shell
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Supervisor:
             name: LogFile(data / "logs" / f"{name}.log") for name in [OWN_NAME, *programs]
         }
         self._children: dict[str, Child] = {}
-        self._forks = Forks()
+        self._fork_client = ForkClient()
         self._leaders: dict[int, int] = {}  # process id → stage
         self._tasks: set[asyncio.Task[None]] = set()
         self._guard: asyncio.subprocess.Process | None = None
@@ -103,7 +104,7 @@ class Supervisor:
     async def _close(self) -> None:
         """Kill remaining processes, end the guard, delete stack.json."""
         left = os_processes.stack_members(self._stack_id, self._leaders)
-        os_processes.send(left, signal.SIGKILL)
+        os_processes.send_signal(left, signal.SIGKILL)
         guard, self._guard = self._guard, None
         if guard is not None and guard.stdin is not None:
             guard.stdin.close()
@@ -116,7 +117,7 @@ class Supervisor:
         self._terminal.close()
         for log in self._logs.values():
             log.close()
-        self._forks.close()
+        self._fork_client.close()
 
     def _perform(self, actions: list[Action]) -> None:
         for action in actions:
@@ -125,11 +126,11 @@ class Supervisor:
                     self._spawn(self._run_process(name))
                 case Terminate(name):
                     if name in self._children:
-                        os_processes.send([self._children[name].pid], signal.SIGTERM)
+                        os_processes.send_signal([self._children[name].pid], signal.SIGTERM)
                 case Kill(name):
                     if name in self._children:
                         members = os_processes.session_members(self._children[name].pid)
-                        os_processes.send(members, signal.SIGKILL)
+                        os_processes.send_signal(members, signal.SIGKILL)
                 case PrintLine(text):
                     self._print_line(text)
                 case AnnounceReady():
@@ -147,7 +148,7 @@ class Supervisor:
         except OSError as error:
             os.close(output)
             self._print_line(f"{name} cannot be started: {error}")
-            self._perform(self._stack.exited(name, 127, _now_ms()))
+            self._perform(self._stack.exited(name, NOT_STARTED, _now_ms()))
             return
         finally:
             os.close(write_end)
@@ -156,7 +157,7 @@ class Supervisor:
         reading = asyncio.create_task(self._read(name, output, program.role.probe))
         status = await child.wait()
         probing.cancel()
-        os_processes.send(os_processes.session_members(child.pid), signal.SIGKILL)
+        os_processes.send_signal(os_processes.session_members(child.pid), signal.SIGKILL)
         await asyncio.wait({reading}, timeout=DRAIN_S)  # a grandchild may hold the pipe open
         reading.cancel()
         self._record_exit(name, child)
@@ -166,8 +167,8 @@ class Supervisor:
         """Start a process with its output at `output`. With asyncio's own pipe, `wait` would not
         return while a grandchild holds the pipe open. Raises OSError."""
         if FORK_SERVER in program.role.after:
-            return await self._forks.start(program.command, output)
-        with self._forks.open() if name == FORK_SERVER else open(os.devnull) as stdin:
+            return await self._fork_client.start(program.command, output)
+        with self._fork_client.open() if name == FORK_SERVER else open(os.devnull) as stdin:
             return await asyncio.create_subprocess_exec(
                 *program.command,
                 stdin=stdin.fileno(),
@@ -186,7 +187,9 @@ class Supervisor:
         self._file.processes[name] = {"pid": child.pid, "started": started, "stage": stage}
         self._file.save(self._data)
         if self._stack.processes[name].state is State.STOPPING:
-            os_processes.send([child.pid], signal.SIGTERM)  # stop was requested while it started
+            os_processes.send_signal(
+                [child.pid], signal.SIGTERM
+            )  # stop was requested while it started
 
     def _record_exit(self, name: str, child: Child) -> None:
         del self._children[name]

@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 
 
 def refused_attempts(username: str, address: str) -> int:
-    """Count an attempt; how many were refused since the lockout began, with this one. 0: its
-    password may be checked."""
+    """Count an attempt. Returns how many were refused since the lockout began, including this one;
+    0 = its password may be checked."""
     try:
         return _refused_attempts(*_keys(username, address))
     except Exception:
@@ -37,18 +37,18 @@ def refused_attempts(username: str, address: str) -> int:
 
 
 def _refused_attempts(account_key: str, network_key: str) -> int:
-    of_account = _count_up(account_key, MAX_PER_ACCOUNT)
-    if of_account > MAX_PER_ACCOUNT:
-        return of_account - MAX_PER_ACCOUNT
-    of_network = _count_up(network_key, MAX_PER_ADDRESS)
-    if of_network > MAX_PER_ADDRESS:
+    account_count = _count_up(account_key, MAX_PER_ACCOUNT)
+    if account_count > MAX_PER_ACCOUNT:
+        return account_count - MAX_PER_ACCOUNT
+    network_count = _count_up(network_key, MAX_PER_ADDRESS)
+    if network_count > MAX_PER_ADDRESS:
         _count_down(account_key)
-        return of_network - MAX_PER_ADDRESS
+        return network_count - MAX_PER_ADDRESS
     return 0
 
 
 def reset_after_success(username: str, address: str) -> None:
-    """The attempt succeeded: reset the account's counter and undo the count of the address."""
+    """Reset the account's counter, and undo the count of the address."""
     account_key, network_key = _keys(username, address)
     try:
         cache.delete(account_key)
@@ -58,7 +58,7 @@ def reset_after_success(username: str, address: str) -> None:
 
 
 def _count_up(key: str, limit: int) -> int:
-    """Add one; the new count. Above `limit` that does not extend its expiry."""
+    """Add one; returns the new count. Counts above `limit` do not extend the expiry."""
     cache.add(key, 0, LOCKOUT_SECONDS)
     try:
         count = cache.incr(key)
@@ -82,7 +82,10 @@ def _keys(username: str, address: str) -> tuple[str, str]:
     network = _network(address)
     account_key = hashlib.sha256(f"{network}\0{normal_name(username)}".encode(errors="replace"))
     network_key = hashlib.sha256(network.encode(errors="replace"))
-    return f"signin:a:{account_key.hexdigest()[:32]}", f"signin:o:{network_key.hexdigest()[:32]}"
+    return (
+        f"signin:account:{account_key.hexdigest()[:32]}",
+        f"signin:network:{network_key.hexdigest()[:32]}",
+    )
 
 
 def normal_name(username: str) -> str:

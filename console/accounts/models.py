@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from console.accounts.rights import ROLES
+from console.accounts.rights import GRANTED_ROLES
 from monitoring.scope import ANY
 
 
@@ -23,7 +23,7 @@ class RoleGrant(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="role_grants"
     )
     cluster = models.CharField(max_length=64, blank=True, default="")
-    role = models.CharField(max_length=16, choices=[(role, role) for role in ROLES if role])
+    role = models.CharField(max_length=16, choices=[(role, role) for role in GRANTED_ROLES])
     # Patterns of the names to which the role applies (monitoring/scope.py).
     topics = models.JSONField(default=every_name)
     groups = models.JSONField(default=every_name)

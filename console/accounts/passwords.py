@@ -52,7 +52,8 @@ def _letters_and_digits(text: str) -> str:
 
 
 def _normalized(text: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return unicodedata.normalize("NFKC", folded).strip()  # casefold can undo the normal form
 
 
 def _letters(text: str) -> str:

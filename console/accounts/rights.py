@@ -1,10 +1,10 @@
 """`may(user, verb, cluster, resource)`: the only function that decides about rights.
 
-Pages, WebSocket, tasks and later the API ask it; nothing else compares roles or names. VERBS gives
-the least role for a verb; the scope (monitoring/scope.py) says which topics and groups of the
-cluster are there for the user, whatever the verb; ADMIN_ONLY_RECORDS are topics that anyone may see
-and only admins may read. `Rights` is what one user may do on one cluster: small, hashable, without
-a database behind it, so that a fragment can be rendered once for each distinct set of rights.
+Pages, WebSockets and tasks call it; nothing else compares roles or names. VERBS gives the lowest
+role for a verb. The scope (monitoring/scope.py) says which topics and groups of the cluster exist
+for the user, whatever the verb. ADMIN_ONLY_RECORDS are topics that anyone may see, but only admins
+may read. `Rights` is what one user may do on one cluster: small, hashable and free of database
+queries, so that a fragment can be rendered once for each distinct set of rights.
 
 Role and scope come from grants (console/accounts/models.py): one for a named cluster takes
 precedence over the one for every cluster. A superuser is an admin everywhere. The console's own
@@ -75,7 +75,7 @@ ADMIN_ONLY_RECORDS = ("__", "brokerd.events")
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """A user's rights on one cluster (or, if `cluster` is empty, outside of clusters)."""
+    """A user's rights on one cluster (a slug), or outside of clusters if `cluster` is empty."""
 
     cluster: str
     role: str
@@ -113,7 +113,7 @@ class Rights:
         return topic.replace(".", "_") in colliding
 
     @property
-    def may_change_topics(self) -> bool:
+    def may_create_topics(self) -> bool:
         """For templates, which cannot pass arguments."""
         return self.may("topic.create")
 
@@ -131,15 +131,13 @@ class Grant(NamedTuple):
     groups: tuple[str, ...]
 
     def scope(self, hidden: frozenset[str]) -> Scope:
-        """The scope of the grant, on a cluster with these topics hidden from non-admins."""
-        if self.role == ADMIN:
-            hidden = frozenset()
+        """The scope of the grant, if these topics of the cluster are hidden from the user."""
         hidden_here = frozenset(name for name in hidden if matches(self.topics, name))
         return Scope(self.topics, self.groups, hidden_here)
 
 
 def rights_of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Rights:
-    """The rights of a user on a cluster (a Cluster, a slug, or None for none in particular)."""
+    """The rights of a user on a cluster (a Cluster or a slug), or outside of clusters."""
     slug = cluster if isinstance(cluster, str) else getattr(cluster, "slug", "")
     if not user.is_authenticated or not user.is_active:
         return Rights(slug, NOBODY, NOTHING)

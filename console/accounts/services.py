@@ -19,8 +19,8 @@ def grant(
 ) -> RoleGrant:
     """Grant `user` a role on a cluster (slug; empty = all clusters); replaces the previous role.
 
-    `topics` and `groups` are the patterns of the grant; None = keep the existing ones, else all
-    names.
+    `topics` and `groups` are the patterns of the grant; None = those of the previous role, or all
+    names without one.
     """
     if role not in GRANTED_ROLES:
         raise ValueError(f"{role!r} is no role: use one of {', '.join(GRANTED_ROLES)}")

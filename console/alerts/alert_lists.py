@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.alerts import services
 from console.alerts.tabs import alert_tabs
-from console.alerts.visible_alerts import alerts_in_scope, deliveries_in_scope, open_alerts
+from console.alerts.visible_alerts import alerts_in_scope, deliveries_in_scope, firing_alerts
 from console.egress.services import query_to_allow
 from console.live import snapshot_cache
 from console.ui.queryset_table import QuerySetTable
@@ -23,7 +23,7 @@ from monitoring.reasons import loads
 
 def alerts(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]) -> dict[str, Any]:
     """The firing alerts with the lag in the latest sample, and the past alerts."""
-    firing = open_alerts(cluster, rights, snapshot_cache.snapshot(cluster.slug, rights))
+    firing = firing_alerts(cluster, rights, snapshot_cache.snapshot(cluster.slug, rights))
     past = Alert.objects.filter(cluster=cluster, state=Alert.State.RESOLVED)
     columns = [
         Column("rule", _("Rule"), "rule__name"),
@@ -42,7 +42,7 @@ def alerts(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
         ("rule__name", "group", "topic"),
     )
     return {
-        "tabs": alert_tabs(cluster, "alerts", alerts=len(firing)),
+        "tabs": alert_tabs(cluster, "alerts", {"alerts": len(firing)}),
         "firing": firing,
         "table": table,
         "lines": [
@@ -65,8 +65,8 @@ def rules(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str])
     the scope.
     """
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
-    firing_alerts = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING)
-    firing_rule_ids = list(firing_alerts.values_list("rule_id", flat=True))
+    firing = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING)
+    firing_rule_ids = list(firing.values_list("rule_id", flat=True))
     columns = [
         Column("name", _("Rule"), lambda rule: rule.name),
         Column("groups", _("Groups"), lambda rule: rule.group_pattern),
@@ -82,7 +82,7 @@ def rules(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str])
         rules_in_scope, lambda rule: f"{rule.name} {rule.group_pattern} {rule.topic_pattern}"
     )
     return {
-        "tabs": alert_tabs(cluster, "alert-rules", alert_rules=len(rules_in_scope)),
+        "tabs": alert_tabs(cluster, "alert-rules", {"alert-rules": len(rules_in_scope)}),
         "table": table,
         "lines": [
             {
@@ -117,7 +117,7 @@ def deliveries(
     )  # fmt: skip
     now = timezone.now()
     return {
-        "tabs": alert_tabs(cluster, "alert-deliveries"),
+        "tabs": alert_tabs(cluster, "alert-deliveries", {}),
         "table": table,
         "lines": [
             {

@@ -77,7 +77,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, user: Any, rights: Rights, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._user, self._rights = user, rights
-        # For admins: the query of the page that can allow the refused target.
+        # For admins: the query string of the page that can allow the refused target.
         self.allow_query = ""
         self.fields["url"].help_text = (
             _("The current one is at %(host)s. Leave this empty to keep it.")
@@ -155,8 +155,8 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
             self.add_error(
                 "url", _("Enter the URL, too: none is stored, or it cannot be decrypted.")
             )
-        is_kept = stored_secret and not secret
-        if url and is_kept and origins([url]) - origins([stored_url]):
+        is_secret_kept = stored_secret and not secret
+        if url and is_secret_kept and origins([url]) - origins([stored_url]):
             text = _(
                 "Enter the secret again, because the address of the webhook changed. Or tick "
                 "“Remove the webhook”."

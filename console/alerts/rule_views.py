@@ -92,9 +92,9 @@ def delete(request: ClusterRequest, cluster: str, rule: int) -> HttpResponse:
     return redirect("alert-rules", cluster)
 
 
-def _rule(request: ClusterRequest, number: int) -> AlertRule:
+def _rule(request: ClusterRequest, rule_id: int) -> AlertRule:
     """The rule. Raises Http404 if it does not exist or the user may not see it."""
-    rule = services.find_rule(request.cluster, request.rights, number)
+    rule = services.find_rule(request.cluster, request.rights, rule_id)
     if rule is None:
         raise Http404(_("There is no such rule."))
     return rule

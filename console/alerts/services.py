@@ -31,9 +31,9 @@ def visible_rules(cluster: Cluster, rights: Rights) -> list[AlertRule]:
     ]
 
 
-def find_rule(cluster: Cluster, rights: Rights, number: int) -> AlertRule | None:
+def find_rule(cluster: Cluster, rights: Rights, rule_id: int) -> AlertRule | None:
     """The rule of this cluster, if it is visible with these rights, else None."""
-    return next((rule for rule in visible_rules(cluster, rights) if rule.pk == number), None)
+    return next((rule for rule in visible_rules(cluster, rights) if rule.pk == rule_id), None)
 
 
 def matching_group_count(rule: AlertRule, snapshot: Snapshot | None) -> int | None:

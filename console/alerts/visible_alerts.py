@@ -12,8 +12,8 @@ from monitoring.scope_filter import shows_group, shows_topic
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAlert:
-    """An alert and its subject's row in the latest sample; None = the subject is missing."""
+class FiringAlert:
+    """A firing alert and its subject's row in the latest sample; None = the subject is missing."""
 
     alert: Alert
     row: GroupRow | GroupOnTopicRow | None
@@ -36,7 +36,7 @@ def deliveries_in_scope(rights: Rights) -> Q:
     return Q(alert=None) | alerts_in_scope(rights, "alert__")
 
 
-def open_alerts(cluster: Cluster, rights: Rights, snapshot: Snapshot | None) -> list[OpenAlert]:
+def firing_alerts(cluster: Cluster, rights: Rights, snapshot: Snapshot | None) -> list[FiringAlert]:
     """The firing alerts, newest first, with the lag in the latest sample."""
     firing = Alert.objects.filter(cluster=cluster, state=Alert.State.FIRING).select_related("rule")
     visible = [alert for alert in firing if is_visible(alert, rights)]
@@ -47,4 +47,4 @@ def open_alerts(cluster: Cluster, rights: Rights, snapshot: Snapshot | None) -> 
             return snapshot.group_on_topic(alert.group, alert.topic)
         return groups.get(alert.group)
 
-    return [OpenAlert(alert, row(alert)) for alert in visible]
+    return [FiringAlert(alert, row(alert)) for alert in visible]

@@ -9,12 +9,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from console.accounts.rights import rights_of
-from console.audit.json_lines_file import JsonLines
+from console.audit.json_lines_file import JsonLinesFile
 from monitoring.clock import now_ms
 
 PATH_LENGTH_MAX = 300
 
-_lines = JsonLines(settings.AERIE_LOGS / "access.jsonl")
+_lines = JsonLinesFile(settings.AERIE_LOGS / "access.jsonl")
 # Class of status ("2xx") → number of responses of this process; for /metrics.
 responses_by_status: Counter[str] = Counter()
 
@@ -48,8 +48,9 @@ def _role(request: HttpRequest) -> str:
     if rights is not None:
         return str(rights.role)
     user = getattr(request, "user", None)
-    # `request.user` is lazy: use it only if a view has evaluated it.
-    is_evaluated = user is not None and "_aerie_grants" in getattr(
-        getattr(user, "_wrapped", user), "__dict__", {}
-    )
-    return rights_of(user).role if is_evaluated and user is not None else ""
+    if user is None:
+        return ""
+    # `request.user` is lazy: it is used only if its grants are cached (rights.py).
+    evaluated = getattr(user, "_wrapped", user)
+    has_cached_grants = "_aerie_grants" in getattr(evaluated, "__dict__", {})
+    return rights_of(user).role if has_cached_grants else ""

@@ -22,7 +22,7 @@ SIZE_BYTES_MAX = 16 * 1024 * 1024
 log = logging.getLogger(__name__)
 
 
-class JsonLines:
+class JsonLinesFile:
     """One JSON lines file; thread-safe."""
 
     def __init__(self, path: Path) -> None:

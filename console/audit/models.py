@@ -13,7 +13,7 @@ from django.db import models
 
 SIGN_IN = "account.sign-in"  # the action of entries about sign-ins
 OUTCOMES = ("ok", "failed", "refused", "stopped")
-PLANS_KEPT = timedelta(days=90)  # how long the plan of an entry is kept; the entry stays
+PLANS_KEPT = timedelta(days=90)  # plans are deleted then; their audit entries stay
 
 
 class AppendOnlyError(TypeError):
@@ -48,7 +48,7 @@ class AuditEntry(models.Model):
     remote_addr = models.CharField(max_length=64, blank=True)
     outcome = models.CharField(max_length=16, choices=[(name, name) for name in OUTCOMES])
     detail = models.TextField(blank=True)
-    # Of what was planned and applied: a console.actions.models.Plan, which is deleted earlier.
+    # The id of the console.actions.models.Plan that was applied; the plan is deleted earlier.
     plan = models.UUIDField(null=True)
 
     objects = AuditEntries.as_manager()

@@ -23,7 +23,7 @@ def _sign_in_refused(username: str, address: str, **_: Any) -> None:
 
 @receiver(locked_out)
 def _locked_out(username: str, address: str, minutes: int, **_: Any) -> None:
-    # A refused sign-in, too, so that it is deleted with those: anybody can cause it.
+    # Stored as a refused sign-in, to be deleted with those: anybody can cause it.
     details = {"locked out for minutes": minutes}
     record(
         None, SIGN_IN, resource=_stored(username), after=details, remote_addr=address,

@@ -12,12 +12,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from console.accounts.principal import Principal
-from console.audit.json_lines_file import JsonLines
+from console.audit.json_lines_file import JsonLinesFile
 from console.audit.models import AuditEntry
 
 REFUSED_SIGN_INS_KEPT = timedelta(days=90)
 
-_lines = JsonLines(settings.AERIE_LOGS / "audit.jsonl")
+_lines = JsonLinesFile(settings.AERIE_LOGS / "audit.jsonl")
 
 
 def record(

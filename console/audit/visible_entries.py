@@ -13,14 +13,14 @@ def visible_to(principal: Principal) -> QuerySet[AuditEntry]:
     """The entries that contain only what the principal may see."""
     scope = principal.rights().scope
     grants = Q(action="account.set")  # their patterns may name any topic or group
-    # Entries of no cluster, and of the clusters that a grant names; such a grant takes precedence
-    # over the one for all clusters.
+    # Entries without a cluster, and those of clusters with a grant of their own, which takes
+    # precedence over the grant for all clusters.
     in_own_clusters = Q(cluster="") if scope == EVERYTHING else Q(cluster="") & ~grants
     other_clusters = ~Q(cluster="")
     for slug in granted_clusters(principal.user):
         in_own_clusters |= Q(cluster=slug) & entries_in_scope(principal.rights(slug).scope)
         other_clusters &= ~Q(cluster=slug)
-    return AuditEntry.objects.filter(in_own_clusters | other_clusters & entries_in_scope(scope))
+    return AuditEntry.objects.filter(in_own_clusters | (other_clusters & entries_in_scope(scope)))
 
 
 def of_cluster(slug: str, scope: Scope) -> QuerySet[AuditEntry]:
@@ -39,4 +39,5 @@ def entries_in_scope(scope: Scope) -> Q:
     about_group = Q(action__startswith="group.")
     others = ~about_topic & ~about_group & ~may_name_any
     topics = about_topic & shows_topic(scope, "resource")
-    return others | topics | about_group & shows_group(scope, "resource")
+    groups = about_group & shows_group(scope, "resource")
+    return others | topics | groups

@@ -1,7 +1,7 @@
 """The test of a cluster's connection: connects as the form says, and explains what is wrong.
 
-connection_errors.py has the explanations, connection_steps.py the steps. No text that the other
-side sent is shown, except the mechanisms and rights that Kafka names.
+connection_errors.py has the explanations, connection_steps.py the steps. No text that a server sent
+is shown, except its cluster id and SASL mechanisms.
 """
 
 from dataclasses import dataclass, replace
@@ -63,8 +63,8 @@ def check_connection(principal: Principal, cluster: Cluster) -> ConnectionResult
         "id": metadata.cluster_id,
     }
     if missing:
-        rights = _("The login has no right to %(operations)s on the cluster; what needs it fails.")
-        text = f"{text} {rights % {'operations': ', '.join(missing)}}"
+        warning = _("The login has no right to %(operations)s on the cluster; what needs it fails.")
+        text = f"{text} {warning % {'operations': ', '.join(missing)}}"
     result = ConnectionResult(True, _("The cluster answers"), text, lacks_rights=bool(missing))
     return add_registry_result(cluster, result)
 

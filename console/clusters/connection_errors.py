@@ -16,7 +16,7 @@ from monitoring.reasons import Reason
 class Explanation(NamedTuple):
     step: Step
     title: str
-    text: str  # in the table with the parameters of the reason, such as %(why)s
+    text: str  # in _BY_CODE with parameters of the reason, such as %(why)s
 
 
 # Code of a reason → what it means; the first that occurs explains the error.
@@ -90,8 +90,8 @@ def explain(error: GatewayError, cluster: Cluster) -> Explanation:
             params = {name: _clause(value) for name, value in reasons[code].params.items()}
             return Explanation(step, _(title), sentence(_(text) % params))
     if not reasons.keys().isdisjoint(_CLOSED_CODES):
-        return _closed(cluster)
-    return _of_kind(error)
+        return _explain_closed(cluster)
+    return _explain_by_class(error)
 
 
 def _nested_reasons(message: str) -> Iterator[Reason]:
@@ -107,7 +107,7 @@ def _clause(param: object) -> str:
     return sentence(param if isinstance(param, str) else str(param)).removesuffix(".")
 
 
-def _closed(cluster: Cluster) -> Explanation:
+def _explain_closed(cluster: Cluster) -> Explanation:
     step = Step.LOGIN if cluster.uses_sasl else Step.BROKERS
     if cluster.uses_tls:
         step = Step.TLS
@@ -120,7 +120,7 @@ def _closed(cluster: Cluster) -> Explanation:
     return Explanation(step, _("The broker closed the connection"), text)
 
 
-def _of_kind(error: GatewayError) -> Explanation:
+def _explain_by_class(error: GatewayError) -> Explanation:
     """For an error without a code of the table."""
     if isinstance(error, ClusterUnavailable):
         return Explanation(

@@ -51,7 +51,7 @@ def steps(cluster: Cluster, failed: Step | None, *, lacks_rights: bool) -> list[
 
 def _steps_of(cluster: Cluster, failed: Step | None) -> list[Step]:
     needed = {
-        Step.SETTINGS: failed == Step.SETTINGS,
+        Step.SETTINGS: failed == Step.SETTINGS,  # of interest only if they are wrong
         Step.TOKEN: cluster.uses_sasl and cluster.sasl_mechanism == OAUTHBEARER,
         Step.TLS: cluster.uses_tls,
         Step.LOGIN: cluster.uses_sasl,

@@ -21,6 +21,9 @@ _SECRET_FIELDS = (
 
 
 class ClusterForm(MetricsForm):
+    """The whole form. Each part is a class that inherits the one before it: SecurityForm,
+    RegistryForm, MetricsForm."""
+
     class Meta(MetricsForm.Meta):
         fields = (
             "name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only",
@@ -77,6 +80,6 @@ class ClusterForm(MetricsForm):
         return data
 
     def save(self, commit: bool = True) -> Cluster:
-        self.set_secrets()
+        self.fill_instance()
         saved: Cluster = super().save(commit)
         return saved

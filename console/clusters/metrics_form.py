@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from console.clusters.registry_form import RegistryForm
-from console.clusters.security_form import KEEP
+from console.clusters.security_form import SECRET_HELP_TEXT
 from monitoring.clusters.metrics_columns import check_admin_urls, check_metrics_urls
 from monitoring.egress.url_checks import origins
 
@@ -40,7 +40,7 @@ class MetricsForm(RegistryForm):
         required=False,
         max_length=500,
         widget=_token_input(),
-        help_text=KEEP,
+        help_text=SECRET_HELP_TEXT,
     )
     metrics_urls_text = forms.CharField(
         label=_("Metrics addresses"),
@@ -90,12 +90,12 @@ class MetricsForm(RegistryForm):
         """If scheme, host or port of a URL change, its token must be entered again."""
         data = super().clean()
         before = self.instance
-        is_kept = before.admin_token and not data.get("token")
-        if is_kept and _has_new_origin(data.get("admin_urls_text"), before.admin_urls):
+        is_token_kept = before.admin_token and not data.get("token")
+        if is_token_kept and _has_new_origin(data.get("admin_urls_text"), before.admin_urls):
             text = _("Enter the token again, because the address of an admin port changed.")
             self.add_error("token", text)
-        is_kept = before.metrics_token and not data.get("new_metrics_token")
-        if is_kept and _has_new_origin(data.get("metrics_urls_text"), before.metrics_urls):
+        is_token_kept = before.metrics_token and not data.get("new_metrics_token")
+        if is_token_kept and _has_new_origin(data.get("metrics_urls_text"), before.metrics_urls):
             text = _("Enter the token again, because a metrics address changed.")
             self.add_error("new_metrics_token", text)
         return data
@@ -106,8 +106,8 @@ class MetricsForm(RegistryForm):
             entered.append("metrics_token")
         return entered
 
-    def set_secrets(self) -> None:
-        super().set_secrets()
+    def fill_instance(self) -> None:
+        super().fill_instance()
         cluster = self.instance
         cluster.admin_urls = self.cleaned_data["admin_urls_text"]
         cluster.metrics_urls = self.cleaned_data["metrics_urls_text"]

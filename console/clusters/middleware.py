@@ -30,7 +30,7 @@ class ClusterMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self._get_response(request)
         cluster = getattr(request, "cluster", None)
-        # Not for charts and fragments: those of another tab load again by themselves.
+        # Only pages count: charts and fragments of another tab load by themselves.
         is_page = request.headers.get("Sec-Fetch-Mode", "navigate") == "navigate"
         if cluster and is_page and request.COOKIES.get(COOKIE) != cluster.slug:
             response.set_cookie(

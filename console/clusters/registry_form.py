@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from console.clusters.security_form import KEEP, SecurityForm, password_input, pem_area
+from console.clusters.security_form import SECRET_HELP_TEXT, SecurityForm, password_input, pem_area
 
 COLUMNS = ("registry_url", "registry_username", "registry_ca_pem")
 LABELS = {
@@ -38,7 +38,7 @@ class RegistryForm(SecurityForm):
         max_length=2000,
         strip=False,
         widget=password_input(),
-        help_text=KEEP,
+        help_text=SECRET_HELP_TEXT,
     )
 
     def clean(self) -> dict[str, Any]:
@@ -65,8 +65,8 @@ class RegistryForm(SecurityForm):
             entered.append("registry_password")
         return entered
 
-    def set_secrets(self) -> None:
-        super().set_secrets()
+    def fill_instance(self) -> None:
+        super().fill_instance()
         cluster = self.instance
         if not (cluster.registry_url and cluster.registry_username):
             cluster.registry_password = ""

@@ -42,7 +42,9 @@ _PASSWORD_BOUND_TO = (
     "bootstrap_servers", "security_protocol", "ca_pem", "check_host_name", "sasl_mechanism",
     "sasl_username", "token_url",
 )  # fmt: skip
-KEEP = _("Stored encrypted and never shown again. Leave it empty to keep the current one.")
+SECRET_HELP_TEXT = _(
+    "Stored encrypted and never shown again. Leave it empty to keep the current one."
+)
 
 
 def pem_area() -> forms.Textarea:
@@ -66,7 +68,7 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         max_length=PEM_LENGTH_MAX,
         widget=pem_area(),
-        help_text=KEEP,
+        help_text=SECRET_HELP_TEXT,
     )
     new_private_key_password = forms.CharField(
         label=_("Password of the private key"),
@@ -81,7 +83,7 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         max_length=2000,
         strip=False,
         widget=password_input(),
-        help_text=KEEP,
+        help_text=SECRET_HELP_TEXT,
     )
 
     class Meta:
@@ -98,9 +100,7 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
-        before: Cluster = (
-            self.instance
-        )  # with the old values: Django sets the new ones after clean()
+        before: Cluster = self.instance  # has the old values: Django sets new ones after clean()
         protocol = data.get("security_protocol", "")
         if protocol.endswith("SSL"):
             self._check_client_certificate(data, before)
@@ -149,8 +149,8 @@ class SecurityForm(forms.ModelForm):  # type: ignore[type-arg]
         """The columns whose secret was entered."""
         return [name for name in SECRETS if self.cleaned_data.get(f"new_{name}")]
 
-    def set_secrets(self) -> None:
-        """Encrypt the entered secrets into the instance; delete unused ones."""
+    def fill_instance(self) -> None:
+        """Set what Django does not: encrypt the entered secrets, delete unused ones."""
         cluster: Cluster = self.instance
         for name in self.entered_secrets():
             cluster.set_secret(name, self.cleaned_data[f"new_{name}"])

@@ -21,7 +21,10 @@ from monitoring.models import Cluster
 
 
 def visible_rows(principal: Principal) -> list[dict[str, Any]]:
-    """The clusters that the user may see, with status and rights."""
+    """The clusters that the user may see, with status, totals and role.
+
+    `same_cluster`: the names of other entries for the same Kafka cluster.
+    """
     rows = []
     for cluster in Cluster.objects.all():
         rights = principal.rights(cluster)
@@ -38,7 +41,7 @@ def visible_rows(principal: Principal) -> list[dict[str, Any]]:
                     "status": snapshot_cache.sample_status(cluster.slug, rights),
                     "totals": snapshot.totals if snapshot else None,
                     "role": rights.role,
-                    "same": ", ".join(same_cluster),
+                    "same_cluster": ", ".join(same_cluster),
                 }
             )
     return rows
@@ -70,7 +73,7 @@ def save(principal: Principal, form: ClusterForm, before: dict[str, Any]) -> lis
             after["secrets_changed"] = secrets
         audit.record_by(principal, action, saved.slug, saved.name, before, after)
     snapshot_cache.forget(saved.slug)
-    return read_cluster_id(saved)
+    return update_cluster_id(saved)
 
 
 def remove(principal: Principal, cluster: Cluster) -> None:
@@ -86,8 +89,8 @@ def remove(principal: Principal, cluster: Cluster) -> None:
     snapshot_cache.forget(cluster.slug)
 
 
-def read_cluster_id(cluster: Cluster) -> list[Cluster]:
-    """Read the cluster id of a saved cluster; returns the other entries with the same id."""
+def update_cluster_id(cluster: Cluster) -> list[Cluster]:
+    """Read a cluster's id from Kafka and store it; returns the other entries with the same id."""
     try:
         with for_cluster(cluster) as gateway:
             kafka_cluster_id.record(cluster, gateway.wire.cluster_id())

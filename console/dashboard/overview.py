@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.alerts.visible_alerts import open_alerts
+from console.alerts.visible_alerts import firing_alerts
 from console.brokers.broker_warnings import (
     DISK_WARN_PERCENT,
     BrokerWarning,
@@ -19,7 +19,7 @@ from console.dashboard.recent_changes import audit_url, changes
 from console.groups import state_texts
 from console.groups.group_page import time_until_drained
 from console.live import snapshot_cache
-from console.search.actions_on import MESSAGES, RESET_OFFSETS, RETENTION
+from console.search.resource_actions import MESSAGES, RESET_OFFSETS, RETENTION
 from console.search.searched_cluster import SearchedCluster
 from console.ui import numbers
 from console.ui.tones import TONES
@@ -34,7 +34,7 @@ BROKERS_SHOWN = 12
 def context(
     cluster: Cluster, rights: Rights, name: str = "", query: Mapping[str, str] | None = None
 ) -> dict[str, Any] | None:
-    """The figures of the newest ok tick; None without one."""
+    """The figures of the newest tick that was sampled; None without one."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     if snapshot is None:
         return None
@@ -43,7 +43,7 @@ def context(
         name: _sparkline(points, name)
         for name in ("messages_rate", "bytes_in_rate", "bytes_out_rate", "lag")
     }
-    alerts = open_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None
+    alerts = firing_alerts(cluster, rights, snapshot) if rights.may("alert.view") else None
     warnings = warnings_by_broker(snapshot.brokers)
     found = problems(cluster.slug, snapshot, alerts or [], warnings)
     return {
@@ -73,24 +73,24 @@ def context(
 
 
 def _rows(snapshot: Snapshot, searched: SearchedCluster) -> dict[str, Any]:
-    """Groups and topics, each with the action by which one usually goes on, if the user may."""
+    """Groups and topics, each with the usual next action; None if the user may not do it."""
     return {
         "worst_groups": [
             (
                 group,
                 state_texts.of_group(group),
                 time_until_drained(group),
-                RESET_OFFSETS.on(searched, group.name),
+                RESET_OFFSETS.link(searched, group.name),
             )
             for group in snapshot.groups_most_behind(ROWS_SHOWN)
         ],
         # Also topics without traffic, so that the table's height does not change.
         "busiest_topics": [
-            (topic, MESSAGES.on(searched, topic.name))
+            (topic, MESSAGES.link(searched, topic.name))
             for topic in snapshot.busiest_topics(ROWS_SHOWN)
         ],
         "largest_topics": [
-            (topic, share, RETENTION.on(searched, topic.name))
+            (topic, share, RETENTION.link(searched, topic.name))
             for topic, share in _largest_topics(snapshot)
         ],
     }
@@ -116,10 +116,12 @@ def _worst_first(
 
 def _fullest_broker(brokers: list[BrokerRow]) -> dict[str, Any] | None:
     """The broker whose disks are the fullest; None if no disk is known."""
-    known = [(each.disk_used_percent, each.id) for each in brokers]
-    used, broker = max(((u, i) for u, i in known if u is not None), default=(None, None))
-    if used is None:
+    used_percents = {
+        each.id: each.disk_used_percent for each in brokers if each.disk_used_percent is not None
+    }
+    if not used_percents:
         return None
+    broker, used = max(used_percents.items(), key=lambda item: item[::-1])
     tone = TONES.get(disk_tone(used), "")
     return {"id": broker, "used": numbers.percent(used / 100), "tone": tone}
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.alerts.visible_alerts import OpenAlert
+from console.alerts.visible_alerts import FiringAlert
 from console.brokers.broker_warnings import BrokerWarning
 from console.ui import numbers
 from console.ui.links import group_url
@@ -48,7 +48,7 @@ class Problem:
 def problems(
     slug: str,
     snapshot: Snapshot,
-    alerts: list[OpenAlert],
+    alerts: list[FiringAlert],
     warnings: Mapping[int, list[BrokerWarning]],
 ) -> list[Problem]:
     """All problems in the newest sample; PROBLEMS_MAX of them are shown."""
@@ -87,7 +87,7 @@ def _under_replicated(slug: str, snapshot: Snapshot) -> Iterator[Problem]:
     yield Problem("warn", "alert-triangle", kind, title % values, text, (link,))
 
 
-def _alert(slug: str, each: OpenAlert) -> Problem:
+def _alert(slug: str, each: FiringAlert) -> Problem:
     alert = each.alert
     values = {"group": alert.group, "topic": alert.topic, "max": numbers.short(alert.threshold)}
     title = _("The lag of %(group)s is above %(max)s")
@@ -111,7 +111,7 @@ def _lag_text(row: GroupRow | GroupOnTopicRow | None) -> str:
     return lag if growth is None else f"{lag}, {numbers.change_rate(growth)}"
 
 
-def _stalled_groups(slug: str, snapshot: Snapshot, alerts: list[OpenAlert]) -> Iterator[Problem]:
+def _stalled_groups(slug: str, snapshot: Snapshot, alerts: list[FiringAlert]) -> Iterator[Problem]:
     """Groups whose worst partition is stalled, as one row; those with an alert have their own."""
     alerted = snapshot.groups_named({each.alert.group for each in alerts})
     count = snapshot.group_lag_states.get(LagState.STALLED, 0)

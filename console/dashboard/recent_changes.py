@@ -27,7 +27,7 @@ _AUDITED_ACTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A line of the list: `subject` is a name, and `text` completes the sentence."""
+    """A line of the list: the name `subject`, then `text`, the rest of the sentence."""
 
     at_ms: int
     subject: str

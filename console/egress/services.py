@@ -34,8 +34,10 @@ def remove(principal: Principal, target_id: int) -> EgressTarget | None:
 
 
 def query_to_allow(reason: str) -> str:
-    """The query with which the page's form is filled in for a webhook that was refused for this
-    reason; empty if its target cannot be allowed."""
+    """The query string with which the egress page fills in its form to allow a webhook's target.
+
+    `reason`: why the webhook was refused. Empty if no entry on that page would allow it.
+    """
     if not isinstance(reason, Reason) or reason.code != "address_not_public":
         return ""
     names = ("host", "port")

@@ -19,9 +19,9 @@ from monitoring.egress.url_checks import setting_targets
 def index(request: UserRequest) -> HttpResponse:
     """List and add. The query fills in the form (services.query_to_allow)."""
     posted = request.POST if request.method == "POST" else None
-    initial = {name: request.GET.get(name, "")[:253] for name in ("host", "port", "purpose")}
-    given = {name: value for name, value in initial.items() if value}
-    form = EgressTargetForm(posted, initial=given)
+    query = {name: request.GET.get(name, "")[:253] for name in ("host", "port", "purpose")}
+    initial = {name: value for name, value in query.items() if value}
+    form = EgressTargetForm(posted, initial=initial)
     if form.is_valid():
         target = form.save(commit=False)
         services.add(request.principal, target)

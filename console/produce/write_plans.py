@@ -71,7 +71,7 @@ def record_to_send_again(
     read_records.require_readable(principal, cluster, topic)
     if masking_rules.is_masked(principal, cluster, topic):
         raise Refused(Reason("again_masked"))
-    return read_records.read_whole(principal, cluster, topic, partition, offset)
+    return read_records.read_row(principal, cluster, topic, partition, offset)
 
 
 def store_contents(plan: Plan, records: list[NewRecord]) -> None:

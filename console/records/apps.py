@@ -5,4 +5,4 @@ from django.apps import AppConfig
 
 class RecordsConfig(AppConfig):
     name = "console.records"
-    label = "console_messages"  # "messages" is django.contrib.messages
+    label = "console_messages"  # the app's former name, which migrations and tables have

@@ -1,7 +1,7 @@
 """The facts of the batch that a record is in, from the batch's header. Pure.
 
-For users who see masked records the size is rounded, as sizes are everywhere for them, and there is
-no CRC: a guess at masked data could be checked with it.
+For users who see masked records the size is rounded and the CRC is left out: with either they could
+check a guess at masked data.
 """
 
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from monitoring.records.mask_record import rounded_size
 
 @dataclass(frozen=True, slots=True)
 class BatchFacts:
-    """The header of a batch as pages show it; None = the batch has none, or it is masked.
+    """The header of a batch as pages show it; None = the batch has no such value, or it is hidden.
 
-    `records` may be fewer than the batch has offsets: compaction removes records.
+    `record_count` can be less than `offset_count`: compaction removes records.
     """
 
     base_offset: int
     last_offset: int
-    records: int
+    record_count: int
     size_bytes: int
     is_masked: bool
     codec: str
     largest_timestamp_ms: int
-    is_append_time: bool
+    is_log_append_time: bool
     producer_id: int | None
     producer_epoch: int | None
     base_sequence: int | None
@@ -35,29 +35,29 @@ class BatchFacts:
     crc: str | None
 
     @property
-    def offsets(self) -> int:
+    def offset_count(self) -> int:
         return self.last_offset - self.base_offset + 1
 
 
 def batch_facts(header: BatchHeader, is_masked: bool) -> BatchFacts:
-    """The facts of a batch, for a user for whom parts of the topic's records are masked or not."""
+    """The facts of a batch; `is_masked`: parts of the topic's records are masked for the user."""
     size_bytes = header.size_bytes
     return BatchFacts(
-        header.base_offset,
-        header.last_offset,
-        header.count,
-        rounded_size(size_bytes) if is_masked else size_bytes,
-        is_masked,
-        codec_name(header.codec),
-        header.max_timestamp,
-        header.is_log_append_time,
-        _known(header.producer_id),
-        _known(header.producer_epoch),
-        _known(header.base_sequence),
-        header.is_transactional,
-        header.is_control,
-        _known(header.leader_epoch),
-        None if is_masked else f"{header.crc:08x}",
+        base_offset=header.base_offset,
+        last_offset=header.last_offset,
+        record_count=header.count,
+        size_bytes=rounded_size(size_bytes) if is_masked else size_bytes,
+        is_masked=is_masked,
+        codec=codec_name(header.codec),
+        largest_timestamp_ms=header.max_timestamp,
+        is_log_append_time=header.is_log_append_time,
+        producer_id=_known(header.producer_id),
+        producer_epoch=_known(header.producer_epoch),
+        base_sequence=_known(header.base_sequence),
+        is_transactional=header.is_transactional,
+        is_control=header.is_control,
+        leader_epoch=_known(header.leader_epoch),
+        crc=None if is_masked else f"{header.crc:08x}",
     )
 
 

@@ -1,8 +1,8 @@
 """Decodes the bytes of a key, value or header for pages: as JSON, text, hex or as the user chose.
 
-Pure. Decoding never fails: bytes that are neither JSON nor text nor of an encoding that is
-recognized are shown as hex, also those that the chosen decoder refuses, with its reason. Long data
-is truncated; its full size is shown.
+Pure. Decoding never fails: bytes that are neither JSON nor text nor of a recognized encoding are
+shown as hex. So are bytes that the chosen decoder refuses, with its reason. Long data is truncated;
+its full size is shown.
 
 A new format needs a function in monitoring/records/decoders/, its row in encodings.py there, and
 its name here.
@@ -33,20 +33,20 @@ SHOWN_CHARS_MAX = 20_000
 HEX_BYTES_MAX = 512
 PREVIEW_CHARS = 300
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_CONTROLS_SHARE_MAX = 0.2  # of the characters of a text; colours of a terminal are fewer
+_CONTROLS_SHARE_MAX = 0.2  # of a text; one with colour codes of a terminal has fewer
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """Decoded data. `kind` is null, empty, json, text, hex or masked; `size_bytes` is the full
-    size. `encoding` names the decoder if it is not one of these; `failure` says why the decoder
-    that the user chose refused the data.
+    size. `encoding` is empty if `kind` says how the data was decoded. `failure` says why the
+    decoder that the user chose refused the data.
 
     A part that is masked completely has the kind "masked" and no size. If other parts of the record
     are masked, `is_size_rounded` is True and the size is rounded.
 
-    `text` can have several lines; `preview` is one line for a table. With a `schema`, the data are
-    JSON that was decoded with it, or what could not be decoded, and the schema's note says why.
+    `text` can have several lines; `preview` is one line for a table. With a `schema`, the data is
+    JSON that was decoded with it; or it could not be decoded, and the schema's note says why.
     """
 
     kind: str
@@ -102,13 +102,13 @@ def whole_text(data: bytes | None, encoding: str = AUTO) -> str:
     return data.hex() if encoding == HEX else data.decode(errors="replace")
 
 
-def of_decoded_json(text: str, size_bytes: int, encoding: str) -> Decoded:
+def decoded_json(text: str, size_bytes: int, encoding: str) -> Decoded:
     """The JSON that a decoder made of data with `size_bytes`."""
     found = _of_text("json", indented(text, SHOWN_CHARS_MAX) or text, size_bytes, encoding)
     return replace(found, preview=_one_line(text))
 
 
-def refused_by_decoder(data: bytes, encoding: str, why: str) -> Decoded:
+def refused_data(data: bytes, encoding: str, why: str) -> Decoded:
     """Data that a decoder refused, in hex, with the reason."""
     return replace(_in_hex(data), encoding=encoding, failure=why)
 
@@ -117,9 +117,9 @@ def _by_decoder(data: bytes, encoding: str) -> Decoded:
     try:
         text = DECODERS[encoding](data)
     except ValueError as error:
-        return refused_by_decoder(data, encoding, str(error))
+        return refused_data(data, encoding, str(error))
     if encoding in encodings.IN_JSON:
-        return of_decoded_json(text, len(data), encoding)
+        return decoded_json(text, len(data), encoding)
     return _of_text("text", text, len(data), encoding)
 
 
@@ -130,7 +130,7 @@ def _of_text(kind: str, shown: str, size_bytes: int, encoding: str = "") -> Deco
 
 
 def _in_hex(data: bytes) -> Decoded:
-    shown = data[:HEX_BYTES_MAX].hex(" ", -2)
+    shown = data[:HEX_BYTES_MAX].hex(" ", -2)  # groups of two bytes
     found = Decoded("hex", shown, len(data), len(data) > HEX_BYTES_MAX, shown[:PREVIEW_CHARS])
     return replace(found, possible_schema_id=wire_format.schema_id_of(data))
 
@@ -144,6 +144,6 @@ def _as_text(data: bytes) -> str | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    # Binary data can be valid UTF-8 as well: they begin with a zero byte, or have many controls.
+    # Binary data can also be valid UTF-8: a zero byte first, or many control characters, tell.
     controls = len(_CONTROLS.findall(text))
     return None if text[0] == "\0" or controls > _CONTROLS_SHARE_MAX * len(text) else text

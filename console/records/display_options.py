@@ -25,7 +25,7 @@ class DisplayOptions:
     columns: tuple[FieldPath, ...] = ()
 
     @property
-    def query(self) -> str:
+    def query_string(self) -> str:
         """The options as parameters of a URL; empty = the default."""
         chosen = {"key_as": self.key_as, "value_as": self.value_as}
         found = {name: value for name, value in chosen.items() if value != AUTO}

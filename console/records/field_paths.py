@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 PATHS_MAX, PATH_LENGTH_MAX = 8, 200
-TEXT_LENGTH_MAX = 300  # of the text of a field
+TEXT_LENGTH_MAX = 300  # characters of a field's text
 _PARTS = ("key", "value", "headers")
 
 
@@ -105,6 +105,7 @@ def _text(value: Any) -> str:
 
 
 def _with_floats(value: Any) -> Any:
+    """The value with floats for `_Number`s, which json.dumps would put in quotes."""
     if isinstance(value, dict):
         return {name: _with_floats(each) for name, each in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The forms of the messages pages: reading records, and masking rules."""
+"""The forms that read and search records, and that of masking rules."""
 
 import re
 from collections.abc import Mapping
@@ -68,7 +68,7 @@ class BrowseForm(TopicRecordsForm):
         label=_("Records"),
         choices=[(n, str(n)) for n in (25, 50, 100, 250)],
         coerce=int,
-        empty_value=25,  # type: ignore[arg-type]  # what `coerce` makes, not what is typed
+        empty_value=25,  # type: ignore[arg-type]  # typed as str, but returned without `coerce`
         required=False,
     )
 
@@ -94,7 +94,7 @@ class BrowseForm(TopicRecordsForm):
         """Whether records are asked for by time or key: the page of the search finds them."""
         return bool(self.cleaned_data.get("since") or self.cleaned_data.get("key"))
 
-    def search_query(self) -> str:
+    def search_query_string(self) -> str:
         """The query string of SearchForm that finds the same records; from a time on, the oldest
         come first."""
         params = {name: self.data.get(name, "") for name in ("partition", "since")}
@@ -102,7 +102,7 @@ class BrowseForm(TopicRecordsForm):
             params |= {"field": "key", "operator": "equals", "text": self.cleaned_data["key"]}
         params["order"] = "oldest" if self.cleaned_data["since"] else "newest"
         found = urlencode({name: value for name, value in params.items() if value})
-        return "&".join(filter(None, [found, self.display.query]))
+        return "&".join(filter(None, [found, self.display.query_string]))
 
     def query(self, topic: str) -> RecordQuery:
         data = self.cleaned_data
@@ -165,7 +165,7 @@ class SearchForm(TopicRecordsForm):
         label=_("Matches"),
         choices=[(n, str(n)) for n in (100, 500, 2000)],
         coerce=int,
-        empty_value=100,  # type: ignore[arg-type]  # what `coerce` makes, not what is typed
+        empty_value=100,  # type: ignore[arg-type]  # typed as str, but returned without `coerce`
         required=False,
     )
 
@@ -195,18 +195,19 @@ class SearchForm(TopicRecordsForm):
 
     def query(self, topic: str) -> SearchQuery:
         data = self.cleaned_data
+        order = data["order"] or "newest"
         return SearchQuery(
             topic,
             data["partition"],
-            self._conditions(),
-            data["expression"],
-            milliseconds_of(data["since"]),
-            milliseconds_of(data["until"]),
-            data["first_offset"],
-            data["end_offset"],
-            data["order"] == "newest" or not data["order"],
-            data["most"],
-            data["order"] == FOLLOW,
+            conditions=self._conditions(),
+            expression=data["expression"],
+            since_ms=milliseconds_of(data["since"]),
+            until_ms=milliseconds_of(data["until"]),
+            first_offset=data["first_offset"],
+            end_offset=data["end_offset"],
+            newest_first=order == "newest",
+            matches_max=data["most"],
+            follows=order == FOLLOW,
         )
 
 

@@ -20,22 +20,24 @@ def indented(text: str, chars_max: int) -> str | None:
     except (ValueError, RecursionError):
         return None
     parts: list[str] = []
-    depth = size = 0
+    depth = length = 0
     previous = ""
     for match in _TOKEN.finditer(text):
         token = match[0]
         if token in ("]", "}"):
             depth -= 1
+        # A line ends after a comma, "[" or "{" and before "]" or "}", but not within "[]" or "{}".
         if previous and (previous == "," or (previous in "[{") != (token in "]}")):
             parts.append("\n" + "  " * depth)
+            length += len(parts[-1])
         parts.append(_unescaped(token) if token[0] == '"' else token)
+        length += len(parts[-1])
         if token == ":":
             parts.append(" ")
         elif token in ("[", "{"):
             depth += 1
         previous = token
-        size += len(token) + 2 * depth
-        if size > 2 * chars_max:
+        if length > chars_max:
             break  # the rest is truncated anyway
     return "".join(parts)
 

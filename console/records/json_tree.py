@@ -1,4 +1,4 @@
-"""JSON as a tree for pages: each member a line, objects and lists can be closed. Pure."""
+"""JSON as a tree for pages: each member a line, objects and lists can be collapsed. Pure."""
 
 import json
 from dataclasses import dataclass, field

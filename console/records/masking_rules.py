@@ -1,6 +1,7 @@
 """The masking rules of a cluster: which parts of a topic's records are masked for whom.
 
-monitoring/records/mask_record.py masks them.
+The parts are named by targets, such as value.user.email; monitoring/records/mask_record.py lists
+their forms, and masks the records.
 """
 
 import re
@@ -48,14 +49,15 @@ def is_masked(principal: Principal, cluster: Cluster, topic: str) -> bool:
 
 
 def exposed_targets(
-    shown: Iterable[str], source: tuple[Cluster, str], target: tuple[Cluster, str]
+    shown: Iterable[str], source: tuple[Cluster, str], copy: tuple[Cluster, str]
 ) -> list[str]:
-    """Those of the targets `shown` to a user that more people would see in a copy of the records.
+    """The targets that a copy of the records would show to more users.
 
-    `source` and `target` are (cluster, topic).
+    `shown`: the targets that rules of the source mask, but not for the user who copies. `source`
+    and `copy` are (cluster, topic).
     """
-    before, after = _strictness(*source), _strictness(*target)
-    return sorted(part for part in shown if after.get(part, -1) < before[part])
+    before, after = _strictness(*source), _strictness(*copy)
+    return sorted(target for target in shown if after.get(target, -1) < before[target])
 
 
 def _strictness(cluster: Cluster, topic: str) -> dict[str, int]:
@@ -106,7 +108,7 @@ def rules_in_scope(cluster: Cluster, scope: Scope) -> list[MaskingRule]:
 
 def copy_masking_rules(cluster: Cluster) -> None:
     """Copy the rules to another entry with the same cluster id, before this entry is removed."""
-    for other in kafka_cluster_id.others(cluster)[:1]:
+    for other in kafka_cluster_id.others(cluster)[:1]:  # one is enough: see rules_for
         for rule in MaskingRule.objects.filter(cluster=cluster):
             kept, _ = MaskingRule.objects.get_or_create(
                 cluster=other,

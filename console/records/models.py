@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class ShownTo(models.TextChoices):
-    """Who sees unmasked what a rule masks, from the widest circle to the narrowest."""
+    """Who sees unmasked what a rule masks, from the most users to the fewest."""
 
     OPERATORS = "operator", _("Operators and admins")
     ADMINS = "admin", _("Admins")

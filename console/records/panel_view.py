@@ -31,7 +31,7 @@ class PanelPart:
     tree: Node | None = None
     hex: str = ""
     hex_is_cut: bool = False
-    encoding: str = ""  # the control that chooses how its bytes are read
+    encoding_select: str = ""  # HTML of the control that chooses how its bytes are decoded
 
 
 @require_safe
@@ -46,7 +46,7 @@ def panel(
     display = form.display if form.is_valid() else DEFAULT
     context = topic_context(request, topic, "messages")
     try:
-        row, record = read_records.read_one(
+        row, record = read_records.read_shown(
             request.principal, request.cluster, topic, partition, offset, display
         )
     except (GatewayError, OffsetOutOfRange) as error:
@@ -87,5 +87,5 @@ def _part(
         "data-encoding": True,
         "aria-label": str(field.label),
     }
-    encoding = field.as_widget(attrs=attrs)
-    return PanelPart(name, title, data, node, hex_dump(masked), is_cut, encoding)
+    select = field.as_widget(attrs=attrs)
+    return PanelPart(name, title, data, node, hex_dump(masked), is_cut, select)

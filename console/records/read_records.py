@@ -1,4 +1,4 @@
-"""Reads records with masking: `read` some of them, `read_whole` or `read_one` of them.
+"""Reads records with masking: `read` a page of them, `read_row` and `read_shown` one of them.
 
 These functions check the rights, mask the records, and write an audit entry when a user sees data
 that a rule masks for others. Code that shows records must use them; a search, and so an export,
@@ -70,7 +70,7 @@ def read(principal: Principal, cluster: Cluster, query: RecordQuery) -> ReadResu
     return ReadResult(records, page.unread, page.partition, page.older_before, page.newer_offset)
 
 
-def read_whole(
+def read_row(
     principal: Principal,
     cluster: Cluster,
     topic: str,
@@ -78,11 +78,11 @@ def read_whole(
     offset: int,
 ) -> RecordRow:
     """One complete record, masked for `principal`. Raises the same errors as `read`."""
-    row, _targets = _read_row(principal, cluster, topic, partition, offset)
+    row, _targets = _read_masked(principal, cluster, topic, partition, offset)
     return row
 
 
-def _read_row(
+def _read_masked(
     principal: Principal, cluster: Cluster, topic: str, partition: int, offset: int
 ) -> tuple[RecordRow, list[str]]:
     """One complete record, masked, and the masked targets."""
@@ -96,7 +96,7 @@ def _read_row(
     raise NotFound(Reason("record_gone", topic=topic, partition=partition, offset=offset))
 
 
-def read_one(
+def read_shown(
     principal: Principal,
     cluster: Cluster,
     topic: str,
@@ -108,7 +108,7 @@ def read_one(
 
     Raises the same errors as `read`.
     """
-    row, targets = _read_row(principal, cluster, topic, partition, offset)
+    row, targets = _read_masked(principal, cluster, topic, partition, offset)
     return row, shown_record(topic, row, targets, display)
 
 
@@ -132,7 +132,7 @@ def _read_page(
     """The records before masking, and the targets to mask."""
     require_readable(principal, cluster, query.topic)
     with for_cluster(cluster) as gateway:
-        if not cluster.kafka_cluster_id:  # not sampled yet
+        if not cluster.kafka_cluster_id:  # not sampled yet; masking rules need it
             kafka_cluster_id.record(cluster, gateway.wire.cluster_id())
         page = gateway.record_pages.read(
             query.topic, query.partition, query.offset, query.limit,

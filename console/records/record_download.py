@@ -5,7 +5,7 @@ Pure. In the JSON, data is text if it is UTF-8, else base64:
     {"topic": …, "partition": 0, "offset": 41, "timestamp_ms": …, "key": DATA, "value": DATA,
      "headers": [{"name": …, "value": DATA}]}        DATA = null | {"text": …} | {"base64": …}
 
-A key or value with a schema is the decoded JSON as text, and has besides
+DATA with a schema is the decoded JSON as text and has one more member,
 "schema": {"id": …, "type": …, "subject": …, "version": …, "problem": …}; with a problem it was not
 decoded. The download of a value has its raw bytes, unless a part of it is masked.
 """
@@ -26,6 +26,7 @@ class Format:
     suffix: str
 
 
+# What can be downloaded of a record → its format.
 FORMATS = {
     "record": Format("application/json", ".json"),
     "value": Format("application/octet-stream", ".value"),
@@ -33,9 +34,12 @@ FORMATS = {
 
 
 def content(topic: str, record: RecordRow, part: str) -> bytes | None:
-    """The file's content; None if the value is null."""
-    if part == "value":
-        return record.raw_value
+    """The content of the file of a part (FORMATS); None if the value is null."""
+    return record.raw_value if part == "value" else as_json(topic, record)
+
+
+def as_json(topic: str, record: RecordRow) -> bytes:
+    """The whole record as one line of JSON, without a newline."""
     fields = {
         "topic": topic,
         "partition": record.partition,
@@ -60,7 +64,7 @@ def _with_schema(data: bytes | None, note: SchemaNote | None) -> dict[str, Any] 
 
 
 def text_or_base64(data: bytes | None) -> dict[str, str] | None:
-    """Data for JSON."""
+    """DATA of the JSON above."""
     if data is None:
         return None
     try:

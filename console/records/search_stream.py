@@ -27,7 +27,7 @@ from monitoring.records.search import Event, SearchProgress
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """Whose records are shown, and how; `masked` are the targets of masking rules."""
+    """The topic whose records are shown, and how; `masked`: the targets that are masked."""
 
     cluster: Cluster
     topic: str
@@ -58,7 +58,7 @@ def _content(event: Event, view: ResultView) -> dict[str, Any]:
             "progress": event,
             "percent": percent(event),
             "per_second": event.offsets / event.seconds if event.seconds else None,
-            "seconds_left": None if view.is_followed else left_s(event),
+            "seconds_left": None if view.is_followed else seconds_left(event),
             "is_followed": view.is_followed,
             "shown_max": 0 if view.is_followed else view.matches_max,
         }
@@ -84,11 +84,11 @@ def _row(row: RecordRow, view: ResultView) -> dict[str, Any]:
 
 
 def percent(progress: SearchProgress) -> float:
-    """How much of the offsets was searched."""
+    """How many of the offsets were searched, in percent."""
     return 100 * progress.offsets / progress.offsets_total if progress.offsets_total else 100.0
 
 
-def left_s(progress: SearchProgress) -> float | None:
+def seconds_left(progress: SearchProgress) -> float | None:
     """Seconds that the rest takes at the rate so far; None = not known."""
     if not progress.offsets or progress.end:
         return None
@@ -97,7 +97,7 @@ def left_s(progress: SearchProgress) -> float | None:
 
 
 def error_text(error: Exception) -> str:
-    """What the user reads."""
+    """Why a search failed, for the user."""
     if isinstance(error, GatewayError):
         return sentence(error.message)
     return _("This filter cannot be used. %(why)s") % {"why": error}

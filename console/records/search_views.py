@@ -30,20 +30,21 @@ from monitoring.records.filters import FilterInvalid
 @requires("record.read", resource="topic")
 def search(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """The form of a search, and a table that the browser fills from `search_results`."""
-    is_asked = bool(request.GET)
-    page = search_page(request, topic, is_asked)
-    page["is_running"] = is_asked and page["form"].is_valid()
+    is_submitted = bool(request.GET)
+    page = search_page(request, topic, is_submitted)
+    page["is_running"] = is_submitted and page["form"].is_valid()
     page["is_followed"] = page["is_running"] and page["form"].cleaned_data["order"] == FOLLOW
     page["display"] = page["form"].display if page["is_running"] else DEFAULT
-    status = 422 if is_asked and not page["is_running"] else 200
+    status = 422 if is_submitted and not page["is_running"] else 200
     return render(request, "records/search.html", page, status=status)
 
 
-def search_page(request: ClusterRequest, topic: str, is_asked: bool) -> dict[str, Any]:
-    """The context of the page; its form is not validated yet, and empty unless `is_asked`."""
+def search_page(request: ClusterRequest, topic: str, is_submitted: bool) -> dict[str, Any]:
+    """The context of the page; its form is not validated yet, and empty unless `is_submitted`."""
     page: dict[str, Any] = topic_context(request, topic, "messages")
     rows = page["snapshot"].partitions(topic) if page["snapshot"] else []
-    page["form"] = ExportForm(request.GET if is_asked else None, [row.partition for row in rows])
+    partitions = [row.partition for row in rows]
+    page["form"] = ExportForm(request.GET if is_submitted else None, partitions)
     page["is_masked"] = masking_rules.is_masked(request.principal, request.cluster, topic)
     page["query_string"] = request.GET.urlencode()
     page["field_names"] = cel_expression.FIELD_NAMES
@@ -91,7 +92,7 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
 @requires("record.read", resource="topic")
 def export(request: ClusterRequest, cluster: str, topic: str) -> HttpResponseBase:
     """All records that the search of the query finds, as a file."""
-    page = search_page(request, topic, is_asked=True)
+    page = search_page(request, topic, is_submitted=True)
     form: ExportForm = page["form"]
     page["is_running"] = False
     if not form.is_valid():

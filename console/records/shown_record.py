@@ -41,12 +41,13 @@ def shown_record(
     """A record, masked and decoded. Masking one that is masked already changes nothing."""
     masked = mask(record, targets)
 
-    def part(
+    def with_size(
         unmasked: bytes | None,
         masked_data: bytes | None,
         decoded: Decoded,
         note: SchemaNote | None = None,
     ) -> Decoded:
+        """`decoded`, with a size that tells the user nothing about masked data."""
         size_bytes = decoded.size_bytes if note is None else note.size_bytes
         if not targets or unmasked is None:
             return replace(decoded, size_bytes=size_bytes, schema=note)
@@ -62,10 +63,10 @@ def shown_record(
         record.partition,
         record.offset,
         record.timestamp_ms,
-        part(record.key, masked.key, key.decoded(), masked.key_schema),
-        part(record.value, masked.value, value.decoded(), masked.value_schema),
+        with_size(record.key, masked.key, key.decoded(), masked.key_schema),
+        with_size(record.value, masked.value, value.decoded(), masked.value_schema),
         tuple(
-            (visible(name), part(unmasked, data, decode(data)))
+            (visible(name), with_size(unmasked, data, decode(data)))
             for (name, unmasked), (_, data) in headers
         ),
         _columns(masked, key, value, display),
@@ -85,9 +86,9 @@ class _Part:
         if self.to_json is None or not self.data:
             return decode(self.data, self.encoding)
         try:
-            return decoding.of_decoded_json(self.to_json(), len(self.data), self.topic)
+            return decoding.decoded_json(self.to_json(), len(self.data), self.topic)
         except ValueError as error:
-            return decoding.refused_by_decoder(self.data, self.topic, str(error))
+            return decoding.refused_data(self.data, self.topic, str(error))
 
     def text(self) -> str:
         """All of it as text, also if it is long; empty if it cannot be decoded."""
@@ -100,7 +101,7 @@ class _Part:
 
 
 def _parts(topic: str, row: RecordRow, display: DisplayOptions) -> tuple[_Part, _Part]:
-    """Key and value. An encoding that the user chose is that of the bytes in the topic."""
+    """Key and value. An encoding that the user chose applies to the bytes as the topic has them."""
     is_internal = topic in internal_topics.TOPICS
 
     def part(

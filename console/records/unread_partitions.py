@@ -75,6 +75,7 @@ def _notice(
     brokers: Mapping[int, Mapping[str, Any]],
     detail: str,
 ) -> UnreadNotice:
+    """`named_brokers`: without a leader, the replicas that are down; else the leader, if known."""
     n, params = len(partitions), {"list": ranges(partitions)}
     if why == record_pages.NO_LEADER:
         title = ngettext(
@@ -141,8 +142,11 @@ def ranges(partitions: Iterable[int]) -> str:
             found[-1][1] = number
         else:
             found.append([number, number])
-    texts = [
-        str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}–{b}"
-        for a, b in found[:_RANGES_MAX]
-    ]
+    texts = [_range_text(first, last) for first, last in found[:_RANGES_MAX]]
     return ", ".join(texts) + (" …" if len(found) > _RANGES_MAX else "")
+
+
+def _range_text(first: int, last: int) -> str:
+    if first == last:
+        return str(first)
+    return f"{first}, {last}" if last == first + 1 else f"{first}–{last}"

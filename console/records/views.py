@@ -30,12 +30,12 @@ def browse(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     By time or key, it goes on to the search.
     """
     page: dict[str, Any] = topic_context(request, topic, "messages")
-    page["rows"] = page["snapshot"].partitions(topic) if page["snapshot"] else []
-    page["form"] = BrowseForm(request.GET, [row.partition for row in page["rows"]])
+    page["partitions"] = page["snapshot"].partitions(topic) if page["snapshot"] else []
+    page["form"] = BrowseForm(request.GET, [row.partition for row in page["partitions"]])
     is_valid = page["form"].is_valid()
     if is_valid and page["form"].is_search:
         url = reverse("messages-search", args=[cluster, topic])
-        return redirect(f"{url}?{page['form'].search_query()}")
+        return redirect(f"{url}?{page['form'].search_query_string()}")
     page["display"] = page["form"].display if is_valid else DEFAULT
     status = _read(request, page) if is_valid else 422
     return render(request, "records/browse.html", page, status=status)
@@ -59,8 +59,8 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
         result.unread, page["snapshot"], page["topic"]
     )
     page["result"], page["query"], page["records"] = result, query, result.records
-    options = query.display.query
-    page["display_more"] = f"&{options}" if options else ""
+    options = query.display.query_string
+    page["display_params"] = f"&{options}" if options else ""
     is_empty = not result.records and result.older_before is None
     return 503 if result.unread and is_empty else 200
 
@@ -75,7 +75,7 @@ def download(
         raise Http404(_("There is no such file."))
     try:
         position = (topic, partition, offset)
-        record = read_records.read_whole(request.principal, request.cluster, *position)
+        record = read_records.read_row(request.principal, request.cluster, *position)
     except (NotFound, OffsetOutOfRange) as error:
         raise Http404(sentence(error.message)) from error
     except GatewayError as error:

@@ -20,7 +20,7 @@ _INPUT = forms.DateTimeInput(format="%Y-%m-%dT%H:%M", attrs={"type": "datetime-l
 class RangeForm(forms.Form):
     """Sets `from_ms` and `to_ms` in `cleaned_data`; `now_ms` is the current time.
 
-    Users who see all topics can choose whether the report includes topics that others do not see.
+    `may_see_hidden`: the user may choose whether the report includes topics that only admins see.
     """
 
     range = forms.ChoiceField(
@@ -36,12 +36,12 @@ class RangeForm(forms.Form):
         help_text=gettext_lazy("The report can then be opened by admins only."),
     )
 
-    def __init__(self, data: Any = None, *, now_ms: int, may_see_all: bool) -> None:
+    def __init__(self, data: Any = None, *, now_ms: int, may_see_hidden: bool) -> None:
         self._now_ms = now_ms
-        now = datetime.fromtimestamp(now_ms // MINUTE_MS * 60, UTC)
+        now = datetime.fromtimestamp(now_ms // MINUTE_MS * 60, UTC)  # a whole minute
         hour_ago = datetime.fromtimestamp(now.timestamp() - 3600, UTC)
         super().__init__(data, initial={"start": hour_ago, "end": now})
-        if not may_see_all:
+        if not may_see_hidden:
             del self.fields["with_hidden"]
 
     def clean(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""What people do with reports: order, find, cancel, delete. Each change and its audit row are
+"""Operations on reports: start, find, cancel, delete. Each change and its audit row are
 written in one transaction.
 
-Who may see a report: everyone with `report.view` who sees all that it was computed of.
+Who may see a report: everyone with `report.view` who sees all topics that it was computed from.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def sees_own_topics(principal: Principal, cluster: Cluster) -> bool:
     return any(map(principal.rights(cluster).scope.shows_topic, hidden_on(cluster)))
 
 
-def order(
+def start(
     principal: Principal, cluster: Cluster, from_ms: int, to_ms: int, *, with_hidden: bool = False
 ) -> Report:
     """Queue a report over the topics that the user sees.

@@ -122,8 +122,8 @@ def _messages_sentence(figures: Mapping[str, Any]) -> str:
     return f"{text} {busiest}"
 
 
-def _at_least(figure: str, is_least: bool) -> str:
-    return _("at least %(figure)s") % {"figure": figure} if is_least else figure
+def _at_least(figure: str, is_lower_bound: bool) -> str:
+    return _("at least %(figure)s") % {"figure": figure} if is_lower_bound else figure
 
 
 def _lag_sentence(figures: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """The pages of reports: list, new report, result.
 
-Who may see a report: everyone with `report.view` who sees all topics that it was computed with.
+Who may see a report: everyone with `report.view` who sees all topics that it was computed from.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("report.run")
 def new(request: ClusterRequest, cluster: str) -> HttpResponse:
-    may_see_all = services.sees_own_topics(request.principal, request.cluster)
+    may_see_hidden = services.sees_own_topics(request.principal, request.cluster)
     posted = request.POST if request.method == "POST" else None
-    form = RangeForm(posted, now_ms=now_ms(), may_see_all=may_see_all)
+    form = RangeForm(posted, now_ms=now_ms(), may_see_hidden=may_see_hidden)
     status = 200
     if request.method == "POST" and form.is_valid():
         try:
@@ -62,7 +62,7 @@ def new(request: ClusterRequest, cluster: str) -> HttpResponse:
 
 
 def _start(request: ClusterRequest, data: dict[str, Any]) -> Report:
-    return services.order(
+    return services.start(
         request.principal,
         request.cluster,
         data["from_ms"],
@@ -164,11 +164,13 @@ def _topic_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _group_row(row: dict[str, Any]) -> dict[str, Any]:
-    """A group's row, with durations in seconds."""
-    lasting = {
+    """A group's row with durations in seconds, and the share of time that it was behind."""
+    durations_s = {
         f"{name}_s": None if row[f"{name}_ms"] is None else row[f"{name}_ms"] / 1000
         for name in ("over_zero", "known")
     }
-    known_s, over_zero_s = lasting["known_s"], lasting["over_zero_s"]
+    known_s, over_zero_s = durations_s["known_s"], durations_s["over_zero_s"]
     share = over_zero_s / known_s if known_s and over_zero_s is not None else None
-    return row | lasting | {"behind_share": share, "worst_at": texts.minute(row["lag_max_at_ms"])}
+    return (
+        row | durations_s | {"behind_share": share, "worst_at": texts.minute(row["lag_max_at_ms"])}
+    )

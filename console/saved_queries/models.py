@@ -8,9 +8,9 @@ QUERY_LENGTH_MAX = 2000
 
 
 class SavedQuery(models.Model):
-    """The query string of a page, by a name.
+    """The query string of a page, saved under a name.
 
-    `page` is a key of PAGES (pages.py), `topic` that of the page of one topic, else empty.
+    `page` is a key of PAGES (pages.py). `topic` is empty unless the page is one of a topic.
     """
 
     cluster = models.ForeignKey("monitoring.Cluster", on_delete=models.CASCADE)

@@ -7,9 +7,8 @@ from urllib.parse import parse_qsl, urlencode
 from console.saved_queries.models import QUERY_LENGTH_MAX
 
 _FIELDS_MAX = 50
-_NOT_SAVED = frozenset(
-    {"page", "format", "csrfmiddlewaretoken"}
-)  # they do not select what is shown
+# Parameters that do not select what is shown.
+_NOT_SAVED = frozenset({"page", "format", "csrfmiddlewaretoken"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ PAGES: Mapping[str, QueryPage] = {
 
 
 def saved_part(query: str) -> str | None:
-    """The query string without what is not saved; None if it is too long or no query string."""
+    """The parameters to save of a query string; None if it is too long or invalid."""
     if len(query) > QUERY_LENGTH_MAX * 2:
         return None
     try:
@@ -43,6 +42,6 @@ def saved_part(query: str) -> str | None:
     return saved if len(saved) <= QUERY_LENGTH_MAX else None
 
 
-def values(query: str) -> str:
-    """All values of a query string, decoded, as one text."""
+def decoded_values(query: str) -> str:
+    """The decoded values of a query string, one per line."""
     return "\n".join(value for _, value in parse_qsl(query, max_num_fields=_FIELDS_MAX))

@@ -14,7 +14,7 @@ from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.audit.services import record_by
 from console.saved_queries.models import NAME_LENGTH_MAX, QUERY_LENGTH_MAX, SavedQuery
-from console.saved_queries.pages import PAGES, saved_part, values
+from console.saved_queries.pages import PAGES, decoded_values, saved_part
 from monitoring.models import Cluster
 from monitoring.scope import ANY
 from monitoring.topic_names import is_topic_name
@@ -47,7 +47,7 @@ def visible(principal: Principal, cluster: Cluster, page: str, topic: str) -> li
     return [row for row in rows if _may_see(principal, rights, row)]
 
 
-def find(principal: Principal, cluster: Cluster, query_id: int) -> SavedQuery | None:
+def find_changeable(principal: Principal, cluster: Cluster, query_id: int) -> SavedQuery | None:
     """A query that the principal may change: their own, for admins also a shared one."""
     row = SavedQuery.objects.filter(cluster=cluster, pk=query_id).select_related("owner").first()
     return row if row is not None and may_change(principal, cluster, row) else None
@@ -132,7 +132,7 @@ def _may_see(principal: Principal, rights: Rights, row: SavedQuery) -> bool:
     scope = rights.scope
     if not row.is_shared or ANY not in scope.topics or ANY not in scope.groups:
         return False
-    text = f"{row.name}\n{values(row.query)}"
+    text = f"{row.name}\n{decoded_values(row.query)}"
     return not any(hidden in text for hidden in scope.hidden_topics)
 
 

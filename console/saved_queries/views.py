@@ -1,4 +1,4 @@
-"""Saving, changing and deleting saved queries. The menu that lists them: templatetags."""
+"""Saving, changing and deleting saved queries. templatetags/ has the menu that lists them."""
 
 from typing import Any
 
@@ -80,7 +80,7 @@ def delete(request: ClusterRequest, cluster: str, query: int) -> HttpResponse:
 
 
 def _query_or_404(request: ClusterRequest, query_id: int) -> SavedQuery:
-    row = services.find(request.principal, request.cluster, query_id)
+    row = services.find_changeable(request.principal, request.cluster, query_id)
     if row is None:
         raise Http404(_("There is no such saved query. It may have been deleted."))
     return row

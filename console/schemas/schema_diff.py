@@ -12,7 +12,10 @@ ADDED, REMOVED, SAME, SKIPPED = "added", "removed", "same", "skipped"
 
 
 class Line(NamedTuple):
-    """A line of a comparison; `kind` is ADDED, REMOVED, SAME, or SKIPPED: lines left out here."""
+    """A line of a comparison; SKIPPED stands for lines that are left out.
+
+    `text` begins with "+", "-" or a space, as in a unified diff.
+    """
 
     kind: str
     text: str
@@ -23,7 +26,7 @@ class Line(NamedTuple):
 
 
 def formatted_text(schema: SchemaText) -> str:
-    """The text with line breaks where it is JSON."""
+    """The text of the schema; JSON is indented."""
     try:
         value = json.loads(schema.text)
     except (ValueError, RecursionError):  # a .proto file
@@ -37,7 +40,7 @@ def comparison(before: SchemaText, after: SchemaText) -> list[Line]:
     old, new = (formatted_text(each).splitlines() for each in (before, after))
     found = []
     diff = difflib.unified_diff(old[:LINES_MAX], new[:LINES_MAX], lineterm="", n=_CONTEXT_LINES)
-    for line in list(diff)[2:]:
+    for line in list(diff)[2:]:  # without the names of the files
         kind = {"+": ADDED, "-": REMOVED, "@": SKIPPED}.get(line[0], SAME)
         found.append(Line(kind, "…" if kind == SKIPPED else line))
     if old[LINES_MAX:] != new[LINES_MAX:]:

@@ -26,17 +26,21 @@ class SubjectList:
     default: str
 
     @property
-    def unknown(self) -> int:
+    def unknown_count(self) -> int:
         """The number of subjects of which only the name is known."""
         return sum(row.version is None for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownSubject:
-    """A subject with one of its versions, and what changed since another one.
+    """A subject with one of its versions, and the differences to another one.
 
-    `topic`: the topic to which it belongs by its name; "" = none in the newest sample.
-    `references` are pairs of a reference and whether the user may see its subject.
+    Attributes:
+        text: the formatted schema of `version`.
+        references: pairs of a reference and whether the user may see its subject.
+        other: the number of the version that it is compared with; None = no comparison.
+        lines: the comparison.
+        topic: the topic to which the subject belongs by its name; "" = none in the newest sample.
     """
 
     subject: Subject
@@ -63,7 +67,8 @@ def read_subject(
     rights = principal.rights(cluster)
     with for_cluster(cluster) as gateway, registry_errors():
         subject = subjects.read_subject(gateway.registry, name)
-        number = subject.versions[-1] if number is None and subject.versions else number or 0
+        if number is None:
+            number = subject.versions[-1] if subject.versions else 0  # no version has number 0
         wanted = [number] if other is None else [number, other]
         _check_known(subject, wanted)
         version, *others = subjects.read_versions(gateway.registry, name, wanted)
@@ -74,7 +79,7 @@ def read_subject(
         [(each, rights.may("schema.view", each.subject)) for each in version.schema.references],
         other,
         comparison(others[0].schema, version.schema) if others else [],
-        _topic_with_records(rights, cluster, name),
+        _sampled_topic(rights, cluster, name),
     )
 
 
@@ -84,7 +89,7 @@ def _check_known(subject: Subject, numbers: Sequence[int]) -> None:
             raise NotFound(Reason("version_missing", subject=subject.name, version=str(number)))
 
 
-def _topic_with_records(rights: Rights, cluster: Cluster, subject: str) -> str:
+def _sampled_topic(rights: Rights, cluster: Cluster, subject: str) -> str:
     topic = topic_of_subject(subject)
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     return topic if topic and snapshot and snapshot.topic(topic) else ""

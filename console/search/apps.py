@@ -1,4 +1,4 @@
-"""The Django app `console.search`: the search over all clusters, and the palette on every page."""
+"""The Django app `console.search`: the search over all clusters, and the command palette."""
 
 from django.apps import AppConfig
 

@@ -1,6 +1,6 @@
 """What a search finds: a hit for a topic, a group, a broker, a cluster, a page or an action.
 
-A hit has one fact, one state, and the pages that can be opened from it (`actions`).
+A hit has facts, perhaps a state, and links to other pages and forms (`actions`).
 """
 
 import re
@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.groups import state_texts
-from console.search import actions_on
-from console.search.actions_on import Action, ActionOn
+from console.search import resource_actions
+from console.search.resource_actions import ActionLink, ResourceAction
 from console.search.searched_cluster import SearchedCluster
 from console.ui import numbers
 from console.ui.links import URL_LENGTH_MAX
@@ -32,8 +32,8 @@ class Hit:
     facts: tuple[str, ...]
     rank: Rank
     state: tuple[str, str] | None = None
-    in_trouble: bool = False
-    actions: tuple[Action, ...] = ()
+    is_in_trouble: bool = False
+    actions: tuple[ActionLink, ...] = ()
 
     @property
     def parts(self) -> list[tuple[str, bool]]:
@@ -60,7 +60,7 @@ def of_topic(searched: SearchedCluster, row: TopicRow, search: SearchWords) -> H
     return Hit(
         "stack-2", row.name, search.words, searched.url("topic", row.name),
         searched.facts(*facts), rank, state, state is not None,
-        actions_on.of_topic(searched, row.name),
+        resource_actions.of_topic(searched, row.name),
     )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def of_group(searched: SearchedCluster, row: GroupRow, search: SearchWords) -> H
     return Hit(
         "users-group", row.name, search.words, url, searched.facts(*facts), rank,
         (state.name, state.key), row.lag_state >= LagState.GROWING,
-        actions_on.of_group(searched, row.name),
+        resource_actions.of_group(searched, row.name),
     )  # fmt: skip
 
 
@@ -86,8 +86,8 @@ def of_broker(searched: SearchedCluster, row: BrokerRow, search: SearchWords) ->
     address = row.host if row.port is None else f"{row.host}:{row.port}"
     state = (_("Up"), "ok") if row.up else (_("Down"), "down")
     actions = (
-        Action(_("Configuration"), "settings", searched.url("broker-config", row.id)),
-        Action(_("Loggers"), "table", searched.url("broker-loggers", row.id)),
+        ActionLink(_("Configuration"), "settings", searched.url("broker-config", row.id)),
+        ActionLink(_("Loggers"), "table", searched.url("broker-loggers", row.id)),
     )
     return Hit(
         "server-2", name, search.words, searched.url("broker", row.id),
@@ -109,7 +109,7 @@ def of_cluster(searched: SearchedCluster, text: str) -> Hit | None:
     return Hit(
         "topology-star-3", searched.cluster.name, search.words, searched.url("dashboard"),
         (_("cluster"), searched.cluster.slug), rank,
-        actions=tuple(Action(title, icon, searched.url(page)) for page, title, icon in pages),
+        actions=tuple(ActionLink(title, icon, searched.url(page)) for page, title, icon in pages),
     )  # fmt: skip
 
 
@@ -120,12 +120,12 @@ def of_page(title: str, icon: str, url: str, kind: str, text: str) -> Hit | None
 
 
 def of_action(
-    searched: SearchedCluster, on: ActionOn, name: str, search: SearchWords
+    searched: SearchedCluster, action: ResourceAction, name: str, search: SearchWords
 ) -> Hit | None:
-    """The action on a topic or group that was found by its name."""
-    rank, action = rank_of(name, search), on.on(searched, name)
-    if rank is None or action is None:
+    """An action on the topic or group `name`."""
+    rank, link = rank_of(name, search), action.link(searched, name)
+    if rank is None or link is None:
         return None
-    title = _("%(action)s: %(name)s") % {"action": action.title, "name": name}
-    facts = searched.facts(_("action"), *filter(None, [action.note]))
-    return Hit(action.icon, title, search.words, action.url, facts, rank)
+    title = _("%(action)s: %(name)s") % {"action": link.title, "name": name}
+    facts = searched.facts(_("action"), *filter(None, [link.note]))
+    return Hit(link.icon, title, search.words, link.url, facts, rank)

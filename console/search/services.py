@@ -1,9 +1,10 @@
 """The search over everything that a user may see.
 
-The text may begin with a sign that limits it to one kind: `#` topics, `@` groups, `>` actions; and
-it may name an action with a topic or group, in any order ("reset billing", actions_on.py). The
-cluster whose page is open comes first, then the better match, then trouble. Names are searched in
-the columns of the cluster's snapshot; rows are made only of what is shown.
+The text may begin with a sign that limits the search to one kind: `#` topics, `@` groups, `>`
+actions. It may name an action with a topic or group, in any order ("reset billing",
+resource_actions.py). Hits of the cluster whose page is open come first, then better matches, then
+hits in trouble. Names are searched in the columns of a snapshot; rows are made only for what is
+shown.
 """
 
 from dataclasses import dataclass
@@ -14,12 +15,13 @@ from console.accounts.principal import Principal
 from console.accounts.rights import rights_of
 from console.clusters.visible_clusters import visible_clusters
 from console.live import snapshot_cache
-from console.search import hits, menu_hits
+from console.search import actions_and_pages, hits
 from console.search.hits import Hit
 from console.search.searched_cluster import SearchedCluster
 from console.ui import numbers
+from monitoring.read_model.name_search import Match
 
-COUNT_MAX = 20
+HITS_MAX = 20
 ACTIONS_MAX = 10  # on topics and groups
 TEXT_LENGTH_MAX = 200
 TOPICS, GROUPS, ACTIONS = "#", "@", ">"
@@ -27,7 +29,8 @@ TOPICS, GROUPS, ACTIONS = "#", "@", ">"
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The first things found with their total number, actions on what is named, and others."""
+    """`found`: the first topics, groups, brokers and clusters, of `count`; `actions_on`: actions on
+    topics and groups; `actions`: pages and other actions."""
 
     found: list[Hit]
     count: int
@@ -50,36 +53,41 @@ class Results:
         return not (self.found or self.actions_on or self.actions)
 
 
-def search(principal: Principal, query: str, slug: str = "", of_page: str = "") -> Results:
-    """`slug`: the cluster whose page is open; else the first one. `of_page`: the topic or group of
-    that page."""
+def search(principal: Principal, query: str, slug: str = "", page_name: str = "") -> Results:
+    """`slug`: the cluster whose page is open, else the first one; `page_name`: the topic or group
+    of that page, if it has one."""
     text = query.strip()[:TEXT_LENGTH_MAX]
     kind = text[0] if text[:1] in (TOPICS, GROUPS, ACTIONS) else ""
     text = text.removeprefix(kind).strip()
-    places = _searched_clusters(principal, slug)
+    clusters = _searched_clusters(principal, slug)
     found, count = [], 0
     if text and kind != ACTIONS:
-        for searched in places:
-            some, total = _of_place(searched, text, kind)
-            found += [
-                ((hit.rank[0], not searched.is_current, hit.rank[1], not hit.in_trouble), hit)
-                for hit in some
-            ]
+        for searched in clusters:
+            some, total = _hits_in(searched, text, kind)
+            found += [(_order(searched, hit), hit) for hit in some]
             count += total
         found.sort(key=lambda pair: pair[0])
-    shown = [hit for _rank, hit in found[:COUNT_MAX]]
+    shown = [hit for _order_key, hit in found[:HITS_MAX]]
     on_names: list[Hit] = []
     pages: list[Hit] = []
     if kind not in (TOPICS, GROUPS):
-        for searched in places if text else []:
-            name = of_page if searched.cluster.slug == slug else ""
-            of_place = menu_hits.actions_on_names(searched, text, name)
-            on_names += sorted(of_place, key=lambda hit: hit.rank)
+        for searched in clusters if text else []:
+            name = page_name if searched.cluster.slug == slug else ""
+            on_names_here = actions_and_pages.actions_on_names(searched, text, name)
+            on_names += sorted(on_names_here, key=lambda hit: hit.rank)
         pages = list(
-            menu_hits.pages_and_actions(principal, places, text, with_pages=kind != ACTIONS)
+            actions_and_pages.pages_and_actions(
+                principal, clusters, text, with_pages=kind != ACTIONS
+            )
         )
-    left = COUNT_MAX - min(len(shown), COUNT_MAX // 2)
-    return Results(shown, count, on_names[:ACTIONS_MAX], pages[:left])
+    pages_max = HITS_MAX - min(len(shown), HITS_MAX // 2)  # at least half of HITS_MAX
+    return Results(shown, count, on_names[:ACTIONS_MAX], pages[:pages_max])
+
+
+def _order(searched: SearchedCluster, hit: Hit) -> tuple[bool, bool, Match, bool]:
+    """The sort key of a hit, the best first."""
+    is_cluster_name_needed, match = hit.rank
+    return is_cluster_name_needed, not searched.is_current, match, not hit.is_in_trouble
 
 
 def _searched_clusters(principal: Principal, slug: str) -> list[SearchedCluster]:
@@ -92,17 +100,17 @@ def _searched_clusters(principal: Principal, slug: str) -> list[SearchedCluster]
     return found
 
 
-def _of_place(searched: SearchedCluster, text: str, kind: str) -> tuple[list[Hit], int]:
-    """What a cluster has: the first hits of each kind, and the number of all."""
+def _hits_in(searched: SearchedCluster, text: str, kind: str) -> tuple[list[Hit], int]:
+    """(the first hits of each kind in a cluster, the number of all)."""
     found: list[Hit | None] = []
     count = 0
     snapshot, words = searched.snapshot, searched.words(text)
     if snapshot and kind != GROUPS and searched.rights.may("topic.view"):
-        topics, total = snapshot.find_topics(words, COUNT_MAX)
+        topics, total = snapshot.find_topics(words, HITS_MAX)
         found += [hits.of_topic(searched, row, words) for row in topics]
         count += total
     if snapshot and kind != TOPICS and searched.rights.may("group.view"):
-        groups, total = snapshot.find_groups(words, COUNT_MAX)
+        groups, total = snapshot.find_groups(words, HITS_MAX)
         found += [hits.of_group(searched, row, words) for row in groups]
         count += total
     if not kind:

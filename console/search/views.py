@@ -13,8 +13,8 @@ from console.search import services
 @requires("cluster.view")
 def index(request: UserRequest) -> HttpResponse:
     text, slug = request.GET.get("q", ""), request.GET.get("cluster", "")
-    shown = request.GET.get("on", "")
-    results = services.search(request.principal, text, slug, shown)
+    page_name = request.GET.get("on", "")
+    results = services.search(request.principal, text, slug, page_name)
     is_part = request.GET.get("part") == "results"
     template = "search/results.html" if is_part else "search/index.html"
     return render(request, template, {"results": results, "text": text, "slug": slug})

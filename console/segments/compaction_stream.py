@@ -1,4 +1,4 @@
-"""An estimate of what compaction would save as lines of JSON, while it runs.
+"""Streams an estimate of what compaction would save, as lines of JSON while it runs.
 
 The lines are those of a search (console/records/search_stream.py) without rows.
 """
@@ -9,7 +9,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
-from console.records.search_stream import error_text, left_s, line, percent
+from console.records.search_stream import error_text, line, percent, seconds_left
 from console.segments.compactable import CLOSED
 from console.segments.start_estimate import Estimate
 from console.ui import numbers
@@ -24,19 +24,19 @@ def lines(events: Iterator[Event], estimate: Estimate) -> Iterator[bytes]:
     try:
         for event in events:
             if isinstance(event, CompactionProgress):
-                html = render_to_string("segments/estimate.html", context(event, estimate))
+                html = render_to_string("segments/estimate.html", _context(event, estimate))
                 yield line({"progress": html, "end": event.end})
     except GatewayError as error:
         yield line({"error": error_text(error)})
 
 
-def context(progress: CompactionProgress, estimate: Estimate) -> dict[str, Any]:
-    """What the template needs of an estimate and how far it is."""
+def _context(progress: CompactionProgress, estimate: Estimate) -> dict[str, Any]:
+    """The context of the template: the figures of an estimate so far, and its progress."""
     figures, offsets = progress.figures, estimate.part.offsets
     found: dict[str, Any] = {
         "progress": progress,
         "percent": percent(progress),
-        "seconds_left": left_s(progress),
+        "seconds_left": seconds_left(progress),
         "figures": figures,
         "basis": estimate.part.basis,
         "min_lag_s": estimate.min_lag_ms / 1000,
@@ -49,7 +49,8 @@ def context(progress: CompactionProgress, estimate: Estimate) -> dict[str, Any]:
             "kept": _size(figures.kept_bytes, estimate.is_masked),
             "saved": _size(figures.saved_bytes, estimate.is_masked),
             "share": None if estimate.is_masked else figures.saved_share,
-            # Behind a closed segment compaction may have removed the last offsets.
+            # The offset from which records were not read since their transaction is open. Unknown
+            # for closed segments: there an earlier compaction may have removed the last records.
             "open_from": None if estimate.part.basis == CLOSED else figures.end_offset,
         }
     return found

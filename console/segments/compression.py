@@ -20,7 +20,7 @@ class Compression:
     batches: int = 0
 
     def __str__(self) -> str:
-        is_compressed = set(self.codecs) - {"none"}
+        is_compressed = any(codec != "none" for codec in self.codecs)
         name = self.name or UNKNOWN
         return f"{name} {self.ratio:.1f}×" if self.ratio and is_compressed else name
 

@@ -1,4 +1,5 @@
-"""Finds the batch that holds an offset or a time: its steps on brokerd, or by a Fetch."""
+"""Finds the batch that holds an offset or a time: from brokerd with the steps of the search, from
+other brokers with a Fetch."""
 
 from dataclasses import replace
 from functools import partial
@@ -19,16 +20,19 @@ from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.reasons import Reason
 
-_NEWEST_OFFSETS, _FETCH_BYTES = 1000, 1 << 20
+_NEWEST_OFFSETS = 1000  # the newest batches are looked for in so many offsets
+_FETCH_BYTES = 1 << 20
 
 
 def fetch_batches(
     principal: Principal, cluster: Cluster, row: PartitionRow, offset: int | None, at_ms: int | None
 ) -> list[BatchFacts]:
-    """At most a page of batches, oldest first: from the one on that holds an offset, or the first
-    record at or after a time; else the newest.
+    """At most a page of batches, oldest first.
 
-    Raises OffsetNotFound.
+    The first batch holds `offset`, or the first record at or after `at_ms`; if both are None, the
+    page has the newest batches.
+
+    Raises OffsetNotFound or GatewayError.
     """
     masked, key = is_masked(principal, cluster, row.topic), (row.topic, row.partition)
     with for_cluster(cluster) as gateway:
@@ -63,8 +67,8 @@ def look_up(
 ) -> LookUp:
     """How the record at an offset, or the first one at or after a time, is found.
 
-    Raises OffsetNotFound, or PermissionDenied for users who see masked records: positions reveal
-    the sizes of batches.
+    Raises OffsetNotFound or GatewayError, or PermissionDenied for users who see masked records:
+    positions reveal the sizes of batches.
     """
     if is_masked(principal, cluster, row.topic):
         raise PermissionDenied(_("Parts of these records are masked for you."))

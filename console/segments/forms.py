@@ -11,7 +11,7 @@ from console.ui.datetime_input import DateTimeInput, milliseconds_of
 
 
 class LookUpForm(forms.Form):
-    """An offset or a time, not both."""
+    """An offset or a time, not both; not bound if both are empty."""
 
     offset = forms.IntegerField(
         label=_("Offset"), min_value=0, max_value=OFFSET_MAX, required=False

@@ -30,7 +30,7 @@ class OffsetNotFound(Exception):
 
 
 class OffsetOutside(OffsetNotFound):
-    """The offset is before the log start or not before the log end; `valid` are those that are."""
+    """The offset is before the log start or not before the log end; `valid`: the log's offsets."""
 
     def __init__(self, valid: range) -> None:
         self.valid = valid
@@ -50,9 +50,9 @@ class LookUp:
         at_ms: the time that was looked up; None = an offset was.
         time_entry: the entry of the time index; None = it has none at or before the time.
         took_ms: how long the broker takes to find `offset`; None = it does not say.
-        near_segments: the base offsets around `segment`; `segments`: how many there are.
+        near_segments: the base offsets around `segment`, of `segment_count` in the log.
         entry: the index entry; None = the segment's index has none at or before the offset.
-        near_entries: the entries around it; `entries`: how many the index has.
+        near_entries: the entries around it, of `entry_count` in the index.
         scan_from: the position where the scan of batches begins.
         passed: the batches that were passed before `batch`.
     """
@@ -60,10 +60,10 @@ class LookUp:
     offset: int
     segment: Json
     near_segments: list[int]
-    segments: int
+    segment_count: int
     entry: Json | None
     near_entries: list[Json]
-    entries: int
+    entry_count: int
     scan_from: int
     passed: list[Json]
     batch: Json
@@ -91,8 +91,11 @@ def look_up(
     read_batches: ReadBatches,
     at_ms: int | None = None,
 ) -> LookUp:
-    """Find an offset, which with `at_ms` is that of the first record at or after this time;
-    `segments` are in order. Raises OffsetNotFound or what the readers raise."""
+    """Find the batch that holds `offset`; `segments`: oldest first.
+
+    `at_ms`: the time that was looked up; `offset` is that of the first record at or after it.
+    Raises OffsetNotFound, or what the readers raise.
+    """
     bases = [each["base_offset"] for each in segments]
     number = bisect_right(bases, offset) - 1
     if number < 0:

@@ -1,4 +1,4 @@
-"""Marks above the strip of a log: committed offsets, the ends of the log, what was looked up. Pure.
+"""Marks above a strip (strip.py): committed offsets, the ends of the log, what was looked up. Pure.
 
 A mark is a stem with a label beside it. Labels are in rows so that none covers another, nor a stem;
 one that has no room is left out, and the tooltip of its mark has the text. Widths of texts are
@@ -15,10 +15,10 @@ from console.segments.scale import Scale
 from console.ui import numbers
 
 WIDTH_PX = 860
-CHARACTER = 100 * 6.4 / WIDTH_PX
+CHARACTER_PERCENT = 100 * 6.4 / WIDTH_PX  # the width of a character
 ROWS_MAX = 5
 _NAME_LENGTH_MAX = 28
-_DISTANCE_MIN = 0.8  # commits that are nearer to each other have one mark
+_DISTANCE_MIN = 0.8  # in percent; commits that are nearer to each other share a mark
 
 LOOKED_UP, RETENTION, LIMIT, GROUP = "looked-up", "retention", "limit", "group"
 COMMITS_IN_TITLE_MAX = 30
@@ -46,14 +46,14 @@ class Mark:
 
     @property
     def _width(self) -> float:
-        return CHARACTER * len(self.label) + 1.5
+        return CHARACTER_PERCENT * len(self.label) + 1.5
 
 
 def group_marks(scale: Scale, commits: Iterable[tuple[str, int]]) -> list[Mark]:
-    """Marks of committed offsets, from the end of the log; commits side by side share one."""
+    """Marks of `commits`, pairs of a group and its committed offset; from the end of the log."""
     adjacent: list[list[tuple[float, str, int]]] = []
-    found = sorted(((scale.at_offset(at), name, at) for name, at in commits), reverse=True)
-    for commit in found:
+    found = ((scale.at_offset(offset), name, offset) for name, offset in commits)
+    for commit in sorted(found, reverse=True):
         if adjacent and adjacent[-1][0][0] - commit[0] < _DISTANCE_MIN:
             adjacent[-1].append(commit)
         else:
@@ -62,35 +62,43 @@ def group_marks(scale: Scale, commits: Iterable[tuple[str, int]]) -> list[Mark]:
 
 
 def _group_mark(commits: Sequence[tuple[float, str, int]]) -> Mark:
+    """The mark of commits that are (x, group, offset)."""
     commits = sorted(commits, key=lambda commit: commit[1])
-    x, name, at = commits[0]
-    lines = [f"{name}: {numbers.count(at)}" for _x, name, at in commits[:COMMITS_IN_TITLE_MAX]]
+    lines = [
+        f"{name}: {numbers.count(offset)}" for _x, name, offset in commits[:COMMITS_IN_TITLE_MAX]
+    ]
     more = len(commits) - COMMITS_IN_TITLE_MAX
     if more > 0:
         lines.append(ngettext("and %(n)d more", "and %(n)d more", more) % {"n": more})
     title = "\n".join([_("Committed offsets"), *lines])
+    x, name, offset = commits[0]
     if len(name) > _NAME_LENGTH_MAX:
         name = f"{name[: _NAME_LENGTH_MAX - 1]}…"
     if len(commits) > 1:
         others = len(commits) - 1
         text = ngettext("%(name)s and %(n)d more", "%(name)s and %(n)d more", others)
         return Mark(GROUP, x, text % {"name": name, "n": others}, title)
-    text = _("%(name)s at %(offset)s") % {"name": name, "offset": numbers.count(at)}
+    text = _("%(name)s at %(offset)s") % {"name": name, "offset": numbers.count(offset)}
     return Mark(GROUP, x, text, title)
 
 
 def limit_marks(scale: Scale, limits: Iterable[tuple[str, int]]) -> list[Mark]:
-    """Marks of the ends of the log that do not stand at an end of the strip."""
+    """Marks of `limits`, pairs of a name and an offset, except at the ends of the strip."""
     first, end = scale.offsets[0], scale.offsets[-1]
-    texts = [(f"{name} {numbers.count(at)}", at) for name, at in limits if first < at < end]
-    return [Mark(LIMIT, scale.at_offset(at), text, text) for text, at in texts]
+    found = []
+    for name, offset in limits:
+        if first < offset < end:
+            text = f"{name} {numbers.count(offset)}"
+            found.append(Mark(LIMIT, scale.at_offset(offset), text, text))
+    return found
 
 
 def with_label_rows(marks: Iterable[Mark]) -> list[Mark]:
     """The marks with the rows of their labels.
 
-    A label stands right of its stem; from the right to the left, each goes above those that it
-    would cover. Where there is no room on the right it stands left, and the order is the other one.
+    A label stands to the right of its stem, or to the left where the right has no room. Each takes
+    the lowest row in which it collides with no label placed before: labels to the right are placed
+    from right to left, then the others from left to right.
     """
     anchored = [mark if mark.right <= 100 else replace(mark, anchor="end") for mark in marks]
     to_right = sorted((each for each in anchored if each.anchor == "start"), key=_x, reverse=True)
@@ -120,5 +128,5 @@ def _collide(one: Mark, other: Mark) -> bool:
         return False
     if one.row == other.row:
         return one.left < other.right and other.left < one.right
-    upper, lower = sorted((one, other), key=lambda each: -each.row)
+    upper, lower = sorted((one, other), key=lambda each: each.row, reverse=True)
     return lower.left <= upper.x <= lower.right

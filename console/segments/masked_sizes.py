@@ -1,4 +1,4 @@
-"""What users who see masked records get of segments: no exact sizes and positions."""
+"""Removes exact sizes and positions from segments, for users who see masked records."""
 
 from typing import Any
 

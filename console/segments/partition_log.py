@@ -1,6 +1,6 @@
 """Reads the segments of a partition from its leader's admin port, which only brokerd has.
 
-The functions raise GatewayError. Of other brokers find_batches.py reads the batches.
+The functions raise GatewayError. For other brokers, find_batches.py reads the batches.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class DirtyPart:
 
     clean_bytes: int
     dirty_bytes: int
-    min_ratio: float  # the broker compacts above it
+    min_ratio: float  # min.cleanable.dirty.ratio: the broker compacts above it
 
     @classmethod
     def of(cls, answer: dict[str, Any] | None, masked: bool) -> "DirtyPart | None":
@@ -47,10 +47,10 @@ class PartitionLog:
     """The log of a partition, with rounded sizes for users who see masked records.
 
     Attributes:
-        segments: oldest first, as the admin port describes them, and: `name`, `offsets` (their
-            number), `compression`, `is_rounded`, `index_interval_bytes` (bytes of the log for each
-            entry of its offset index), `is_due` and `due_at_ms` (by the retention). An unknown
-            figure is None.
+        segments: oldest first, as the admin port describes them, with these keys added: `name`,
+            `offset_count`, `compression`, `is_rounded`, `index_interval_bytes` (bytes of the log
+            for each entry of its offset index), `is_due` and `due_at_ms` (for deletion by the
+            retention). An unknown figure is None.
         uncompressed_bytes: an estimate by samples; None = not known, or not shown.
         log_start, last_stable, high_watermark: None = the broker does not report it.
         sampled_batches: how many batches of each segment were sampled, at most.
@@ -69,7 +69,7 @@ class PartitionLog:
 
     @property
     def next_due_ms(self) -> int | None:
-        """When the first segment that is not due yet becomes so."""
+        """When the oldest segment that is not due yet becomes due."""
         times: list[int | None] = [
             each["due_at_ms"] for each in self.segments if not each["is_due"]
         ]
@@ -79,12 +79,12 @@ class PartitionLog:
 def read_partition(
     principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int
 ) -> PartitionLog:
-    """The segments of a partition, how they are compressed and what the retention deletes next."""
+    """The segments of a partition, with their compression and what the retention deletes next."""
     masked = is_masked(principal, cluster, row.topic)
     answer = describe_segments(cluster, row)
     samples = _samples(cluster, row)
     compression = compressions(samples, masked)
-    found = [_with_times(each) for each in answer["segments"]]
+    found = [_without_invalid_times(each) for each in answer["segments"]]
     topic_retention = read_retention(cluster, row.topic)
     log_start, high_watermark = answer.get("log_start_offset"), answer.get("high_watermark")
     due = topic_retention.due(found, log_start, high_watermark, now_ms)
@@ -118,12 +118,12 @@ def _with_derived_figures(segment: dict[str, Any], masked: bool) -> dict[str, An
     entries = segment["index_entries"]
     return (with_rounded_sizes(segment) if masked else segment) | {
         "is_rounded": masked,
-        "offsets": segment["next_offset"] - segment["base_offset"],
+        "offset_count": segment["next_offset"] - segment["base_offset"],
         "index_interval_bytes": segment["size_bytes"] / entries if entries and not masked else None,
     }
 
 
-def _with_times(segment: dict[str, Any]) -> dict[str, Any]:
+def _without_invalid_times(segment: dict[str, Any]) -> dict[str, Any]:
     names = ("first_timestamp_ms", "largest_timestamp_ms")
     return segment | {name: _valid_time(segment[name]) for name in names}
 

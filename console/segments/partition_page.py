@@ -1,4 +1,4 @@
-"""The strip of a partition's log on its page: its scale, its marks, the links that switch it."""
+"""The strip of a partition's log on its page (strip.py), and the links to its other scales."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from console.ui import numbers, times
 
 
 def scale_links(scale: Scale, query: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The links to the other scales, which keep the look-up. `url` is "" if no times are known."""
+    """The links to the scales, which keep the look-up; `url` is "" for times that are not known."""
     look_up = {name: query[name] for name in ("offset", "at") if query.get(name)}
     titles = {SIZE: _("Size"), TIME: _("Time"), OFFSET: _("Offsets")}
     urls = {each: f"?{urlencode({'scale': each} | look_up)}" for each in titles}
@@ -36,10 +36,9 @@ def strip(
     lookup: LookUp | None,
     now_ms: int,
 ) -> Strip:
-    """The strip of a log with at least one segment.
+    """The strip of a log with at least one segment, and its marks.
 
-    Marks that come first get the best rows for their labels: the look-up, the retention, the ends
-    of the log, the groups.
+    `commits`: pairs of a group and its committed offset.
     """
     found: list[Mark] = []
     if lookup:
@@ -56,11 +55,11 @@ def _limits(log: PartitionLog) -> list[tuple[str, int]]:
     limits = [(_("log start"), log.log_start), (_("high watermark"), high)]
     if stable != high:
         limits.append((_("last stable offset"), stable))
-    return [(name, at) for name, at in limits if at is not None]
+    return [(name, offset) for name, offset in limits if offset is not None]
 
 
 def _retention_mark(log: PartitionLog, scale: Scale, now_ms: int) -> list[Mark]:
-    """Records left of it are older than retention.ms."""
+    """Records left of this mark are older than retention.ms; empty if it is not on the strip."""
     kept_ms = log.retention.ms
     x = scale.at_time(now_ms - kept_ms) if kept_ms is not None else None
     if x is None or kept_ms is None:

@@ -1,9 +1,9 @@
 """Which segments of a log its retention deletes next, by the rules of Kafka's brokers. Pure.
 
-A check goes from the oldest segment on and stops at the first that stays. A segment goes because
-its latest record is older than retention.ms, because the log has retention.bytes also without it,
-or because it lies before the log start offset. A segment with offsets beyond the high watermark
-stays, and so does the active one here: it would have to be closed first.
+A check begins with the oldest segment and stops at the first that stays. A segment is deleted
+because its latest record is older than retention.ms, because the log without it still has
+retention.bytes, or because it lies before the log start offset. A segment with offsets beyond the
+high watermark stays. The active segment counts as staying: the broker would close it first.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """`ms`: how long records are kept after they were written, `size_bytes`: how large the log may
-    become; None = without limit or not known. `is_compacted`: cleanup.policy has `compact`;
-    `min_compaction_lag_ms`: how long a record is not compacted at least."""
+    """The settings of a topic that decide what is deleted or compacted.
+
+    `ms` is retention.ms, `size_bytes` retention.bytes; None = no limit, or not known.
+    """
 
     ms: int | None = None
     size_bytes: int | None = None
@@ -26,7 +27,7 @@ class Retention:
 
     @classmethod
     def of(cls, values: dict[str, str | None]) -> "Retention":
-        """The retention by these settings of a topic."""
+        """From the settings of a topic: name → value."""
         policy = values.get("cleanup.policy") or ""
         ms, size_bytes = (int(values.get(f"retention.{unit}") or -1) for unit in ("ms", "bytes"))
         deletes = "delete" in policy
@@ -48,7 +49,7 @@ class Retention:
         high_watermark: int | None,
         now_ms: int,
     ) -> set[int]:
-        """The base offsets of the segments that the next check deletes; `segments` are in order."""
+        """The base offsets of those that the next check deletes; `segments`: oldest first."""
         excess_bytes = sum(each["size_bytes"] for each in segments) - (self.size_bytes or 0)
         found = set()
         for segment in segments:

@@ -1,8 +1,8 @@
-"""Where the offsets and times of a log stand on a strip of its segments, in percent. Pure.
+"""Where the offsets and times of a log are on its strip (strip.py), in percent. Pure.
 
-The strip is to scale by the sizes of the files, by time or by offsets. Only what bounds a segment
-is known: within it, offsets and times are taken to be spread evenly. Each segment has a minimum
-width, so that it can be seen.
+The width of a segment is in proportion to its size, its time or its offsets, but not below a
+minimum, so that it can be seen. Only the bounds of segments are known: offsets and times within a
+segment are assumed to be spread evenly.
 """
 
 from bisect import bisect_right
@@ -14,7 +14,7 @@ from typing import Any
 Json = dict[str, Any]
 
 SIZE, TIME, OFFSET = "size", "time", "offset"
-WIDTH_MIN = 0.5
+WIDTH_MIN = 0.5  # of a segment, in percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Scale:
     kind: str = SIZE
 
     def at_offset(self, offset: int) -> float:
-        """An offset outside of the log stands at its end."""
+        """An offset outside of the log is at the nearer end."""
         return self._between(self.offsets, offset)
 
     def at_time(self, at_ms: int) -> float | None:
@@ -44,16 +44,16 @@ class Scale:
         return self._between(self.times_ms, at_ms)
 
     def _between(self, bounds: Sequence[int], value: int) -> float:
-        number = min(max(bisect_right(bounds, value) - 1, 0), len(bounds) - 2)
-        low, high = bounds[number], bounds[number + 1]
-        part = min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.0
-        left, right = self.edges[number], self.edges[number + 1]
-        return round(left + part * (right - left), 3)
+        index = min(max(bisect_right(bounds, value) - 1, 0), len(bounds) - 2)
+        low, high = bounds[index], bounds[index + 1]
+        fraction = min(max((value - low) / (high - low), 0.0), 1.0) if high > low else 0.0
+        left, right = self.edges[index], self.edges[index + 1]
+        return round(left + fraction * (right - left), 3)
 
 
 def scale_of(segments: Sequence[Json], wanted: str) -> Scale:
-    """The scale of at least one segment, oldest first: by size unless another known one is wanted;
-    by time only if all times are known (`times_of`)."""
+    """The scale of at least one segment, oldest first. Its kind is `wanted`, but SIZE if that is no
+    kind, or if it is TIME and not all times are known."""
     offsets = (*(each["base_offset"] for each in segments), segments[-1]["next_offset"])
     times_ms = times_of(segments)
     kind = wanted if wanted == OFFSET or (wanted == TIME and times_ms) else SIZE
@@ -68,8 +68,8 @@ def scale_of(segments: Sequence[Json], wanted: str) -> Scale:
 def times_of(segments: Sequence[Json]) -> tuple[int, ...]:
     """When each segment begins, and when the last ends; empty if a record's time is not known.
 
-    Producers choose timestamps, which need not be in order: a segment never begins before the one
-    before it.
+    Producers choose timestamps, which need not be in order: a segment that would begin before its
+    predecessor begins with it.
     """
     bounds: list[int] = []
     latest_ms = 0

@@ -16,13 +16,17 @@ from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 
 PAGE_SIZE = 100
-START_MAX = 2**40
+START_MAX = 2**40  # beyond any position in a segment
 KINDS = ("offset", "time", "batches")
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentPage:
-    """Entries or batches of a segment, and the start of the next page (None on the last page)."""
+    """A page of the content of a segment, and its files.
+
+    `start` and `next_start` (None on the last page): the number of an index entry, or the position
+    of a batch, which is encrypted in `next_start` for users who see masked records.
+    """
 
     files: list[dict[str, Any]]
     content: dict[str, Any]
@@ -49,13 +53,13 @@ def read_segment(
     """
     masked = is_masked(principal, cluster, row.topic)
     prefix = f"{row.topic}/{row.partition}/{base_offset}/" if masked and kind == "batches" else ""
-    number = start_of(start, prefix)
+    number = parse_start(start, prefix)
     segments = describe_segments(cluster, row)["segments"]
     segment = next((each for each in segments if each["base_offset"] == base_offset), None)
     if segment is None:
         raise NoSegment
     try:
-        found = read_entries(cluster, row, base_offset, kind, number)
+        found = _read_content(cluster, row, base_offset, kind, number)
     except Refused as error:
         if not number:
             raise
@@ -68,11 +72,11 @@ def read_segment(
         found = without_positions(found)
     if prefix and next_start:
         next_start = encrypt(f"{prefix}{next_start}")
-    on_disk = files(with_rounded_sizes(segment) if masked else segment)
-    return SegmentPage(on_disk, found, number, next_start)
+    files = files_in_order(with_rounded_sizes(segment) if masked else segment)
+    return SegmentPage(files, found, number, next_start)
 
 
-def start_of(text: str, prefix: str = "") -> int:
+def parse_start(text: str, prefix: str = "") -> int:
     """The start of a page of entries; 0 if the text is not valid.
 
     With a `prefix` the text is encrypted together with it, so that users who see masked records can
@@ -95,7 +99,7 @@ def _next_start(kind: str, start: int, found: dict[str, Any]) -> int | None:
     return end if end < found["total"] else None
 
 
-def files(segment: dict[str, Any]) -> list[dict[str, Any]]:
+def files_in_order(segment: dict[str, Any]) -> list[dict[str, Any]]:
     """The files of a segment, the log first; index files have the number of their entries."""
     counts = {"index": segment["index_entries"], "timeindex": segment["time_index_entries"]}
     order = ["log", "index", "timeindex"]
@@ -104,11 +108,11 @@ def files(segment: dict[str, Any]) -> list[dict[str, Any]]:
         suffix = file["name"].rpartition(".")[2]
         return (order.index(suffix) if suffix in order else len(order), file["name"])
 
-    response = sorted(segment["files"], key=sort_key)
-    return [file | {"entries": counts.get(file["name"].rpartition(".")[2])} for file in response]
+    files = sorted(segment["files"], key=sort_key)
+    return [file | {"entries": counts.get(file["name"].rpartition(".")[2])} for file in files]
 
 
-def read_entries(
+def _read_content(
     cluster: Cluster, row: PartitionRow, base_offset: int, kind: str, start: int
 ) -> dict[str, Any]:
     """One page of a segment: index entries from number `start`, or batches from that position."""

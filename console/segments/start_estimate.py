@@ -1,10 +1,12 @@
-"""Starts estimates of what compaction would save of a partition, with rights.
+"""Starts estimates of what compaction would save of a partition, after checking rights.
 
-Only counts and sizes are shown. Yet who asks needs the right to read the records of the topic: all
-of them are read, and of an internal topic the number of keys depends on groups and topics that the
-user may not see. A user for whom the keys are masked gets no estimate: one who may write could try
-out keys and see whether their number grows. Where other parts are masked, sizes are rounded as
-everywhere, and there is no share of two sizes, since it is more exact than these.
+An estimate shows only counts and sizes. Still, the user needs the right to read the records of the
+topic: an estimate reads all of them, and the number of keys of an internal topic depends on groups
+and topics that the user may not see.
+
+A user for whom keys are masked gets no estimate: with the right to write they could write a guessed
+key and see whether the number of keys grows. If other parts are masked, sizes are rounded, and the
+saved share is left out, since it would be more exact than the sizes.
 """
 
 from dataclasses import dataclass
@@ -29,13 +31,13 @@ from monitoring.records.running_search import RunningSearch
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimate that runs, and of what; the caller stops it. `is_masked`: sizes are rounded."""
+    """A running estimate, which the caller stops; `part` is what it reads."""
 
     running: RunningSearch
     partition: int
     part: CompactablePart
     min_lag_ms: int
-    is_masked: bool
+    is_masked: bool  # then sizes are rounded
 
 
 def may_estimate(principal: Principal, cluster: Cluster, topic: str) -> bool:
@@ -78,5 +80,5 @@ def _part(gateway: Gateway, row: PartitionRow, min_lag_ms: int, now_ms: int) -> 
         answer = gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)
     except GatewayError:
         return compactable_part(log, None, None, min_lag_ms, now_ms)
-    stable_offset = answer.get("last_stable_offset")
-    return compactable_part(log, answer["segments"], stable_offset, min_lag_ms, now_ms)
+    last_stable_offset = answer.get("last_stable_offset")
+    return compactable_part(log, answer["segments"], last_stable_offset, min_lag_ms, now_ms)

@@ -1,7 +1,7 @@
-"""The strip of a log's segments, to scale: what the template draws. Pure.
+"""The strip: the segments of a log as one horizontal bar, as the template draws it. Pure.
 
-Lengths across are in percent, so that the strip fills its card while its texts keep their size;
-heights are in pixels.
+x coordinates and widths are in percent, so that the strip fills its card while its texts keep their
+size; y coordinates and heights are in pixels.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from console.segments.axis_labels import AxisLabel, offset_labels, time_labels
 from console.segments.compression import Compression
-from console.segments.marks import CHARACTER, GROUP, Mark, with_label_rows
+from console.segments.marks import CHARACTER_PERCENT, GROUP, Mark, with_label_rows
 from console.segments.scale import Scale
 from console.ui import numbers, times
 
@@ -22,12 +22,15 @@ Json = dict[str, Any]
 
 ROW_PX, FILE_PX, AXES_PX = 15, 42, 56
 _TIMES_PX = 26  # from the files to the axis of times
+_PADDING_PERCENT = 0.7  # of a label in a file
 
 
 @dataclass(frozen=True, slots=True)
 class StripFile:
-    """A segment; `tone`: looked-up, active, main, other or unknown. The labels are empty if they
-    have no room."""
+    """The log file of a segment. `size` and `codec` are labels, empty if they have no room.
+
+    `tone` is looked-up, active, or by the codec: main (Strip.main_codec), other or unknown.
+    """
 
     base_offset: int
     x: float
@@ -41,14 +44,14 @@ class StripFile:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """`main` is the codec of most bytes, `others` are the other ones."""
+    """`main_codec` is the codec of most bytes; `other_codecs` are separated by commas."""
 
     files: list[StripFile]
     marks: list[Mark]
     offsets: list[AxisLabel]
     times: list[AxisLabel]
-    main: str
-    others: str
+    main_codec: str
+    other_codecs: str
 
     @property
     def top(self) -> int:
@@ -69,7 +72,7 @@ class Strip:
         return self.top + FILE_PX
 
     @property
-    def axis(self) -> int:
+    def time_axis(self) -> int:
         """The y coordinate of the axis of times."""
         return self.bottom + _TIMES_PX
 
@@ -78,7 +81,7 @@ class Strip:
         return self.bottom + AXES_PX
 
     @property
-    def has_unknown(self) -> bool:
+    def has_unknown_codec(self) -> bool:
         return any(file.tone == "unknown" for file in self.files)
 
     @property
@@ -101,7 +104,7 @@ class Strip:
 def strip_of(
     segments: Sequence[Json], scale: Scale, marks: Sequence[Mark], looked_up: int | None = None
 ) -> Strip:
-    """`segments` with their compression and `is_due`; `looked_up`: the base offset of one."""
+    """`segments` as in PartitionLog; `looked_up`: the base offset of the segment of a look-up."""
     sizes: Counter[str] = Counter()
     for each in segments:
         sizes[each["compression"].name] += each["size_bytes"]
@@ -126,21 +129,21 @@ def _file(segment: Json, start: float, end: float, main: str, looked_up: int | N
     size, codec = numbers.size(segment["size_bytes"]), str(segment["compression"])
     if segment["is_rounded"]:
         size = _("about %(size)s") % {"size": size}
-    own = segment["compression"].name
-    tone = "main" if own == main else "other" if own else "unknown"
+    name = segment["compression"].name
+    tone = "main" if name == main else "other" if name else "unknown"
     if segment["active"]:
         tone = "active"
     if segment["base_offset"] == looked_up:
         tone = "looked-up"
     return StripFile(
         segment["base_offset"], start, width, tone, segment["is_due"],
-        size if _fits(size, width) else "", codec if own and _fits(codec, width) else "",
+        size if _fits(size, width) else "", codec if name and _fits(codec, width) else "",
         _title(segment, size, codec),
     )  # fmt: skip
 
 
 def _fits(label: str, width: float) -> bool:
-    return CHARACTER * len(label) + 0.7 <= width
+    return CHARACTER_PERCENT * len(label) + _PADDING_PERCENT <= width
 
 
 def _title(segment: Json, size: str, codec: str) -> str:

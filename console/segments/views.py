@@ -155,9 +155,9 @@ def _look_up(
     form: LookUpForm,
     read: Callable[[Principal, Cluster, PartitionRow, int | None, int | None], Found],
 ) -> Found | None:
-    """What `read` finds at the offset or the time of the form; both are None if it is empty.
+    """What `read` returns for the offset and the time of the form, which are None if it is empty.
 
-    None = the form says why nothing is shown.
+    None if the form has an error, which says why nothing is shown.
     """
     offset = at_ms = None
     if form.is_bound:

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from monitoring.clock import now_ms
 from stack.demo.outages import OutageLog
-from stack.demo.records import Outgoing
+from stack.demo.records import OutgoingRecord
 from stack.demo.topics import Topic
 
 log = logging.getLogger(__name__)
@@ -87,7 +87,9 @@ class Sender:
         )
 
     def send(
-        self, records: Iterable[Outgoing], finish_delivery: Callable[[bool], None] | None = None
+        self,
+        records: Iterable[OutgoingRecord],
+        finish_delivery: Callable[[bool], None] | None = None,
     ) -> int:
         """Queue records; returns how many were queued.
 
@@ -110,8 +112,8 @@ class Sender:
                 continue
             batch.outstanding += 1
             queued += 1
-        batch.is_complete = True
-        batch.check()
+        batch.is_all_queued = True
+        batch.finish_if_done()
         return queued
 
     def poll(self) -> None:
@@ -133,7 +135,7 @@ class Sender:
                 batch.failed = True
                 self._on_error(error)
             batch.outstanding -= 1
-            batch.check()
+            batch.finish_if_done()
 
         return on_delivery
 
@@ -145,16 +147,16 @@ class Sender:
 
 
 class _Batch:
-    """Records sent together. Calls `finish_delivery` when the last is acknowledged or has
+    """The records of one `send`. Calls `finish_delivery` when the last is acknowledged or has
     failed."""
 
     def __init__(self, finish_delivery: Callable[[bool], None] | None) -> None:
-        self._on_finished = finish_delivery
+        self._finish_delivery = finish_delivery
         self.outstanding = 0
         self.failed = False
-        self.is_complete = False
+        self.is_all_queued = False
 
-    def check(self) -> None:
-        if self.is_complete and self.outstanding == 0 and self._on_finished is not None:
-            finish_delivery, self._on_finished = self._on_finished, None
+    def finish_if_done(self) -> None:
+        if self.is_all_queued and self.outstanding == 0 and self._finish_delivery is not None:
+            finish_delivery, self._finish_delivery = self._finish_delivery, None  # only once
             finish_delivery(not self.failed)

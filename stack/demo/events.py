@@ -1,8 +1,8 @@
 """Reads the brokers' event logs through their admin ports, in a thread of its own.
 
-The position file keeps, for each broker, the id of the last event that was delivered to Kafka. A
-broker that restarts begins its ids again. The number of fetched events that wait to be sent is
-bounded.
+The position file keeps the position of each broker: the id of the last event that was delivered to
+Kafka, and when the broker started, since a broker that restarts begins its ids again. The queue of
+fetched events is bounded.
 """
 
 import json
@@ -17,13 +17,13 @@ from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import GatewayError
 from stack.demo.outages import OutageLog
-from stack.demo.records import Outgoing, broker_event
+from stack.demo.records import OutgoingRecord, broker_event
 
 log = logging.getLogger(__name__)
 
 POLL_S = 2.0
-PAGE = 200
-WAITING_MAX = 2_000
+PAGE = 200  # events per request
+WAITING_MAX = 2_000  # events in the queue
 
 
 class BrokerEvents:
@@ -34,10 +34,11 @@ class BrokerEvents:
         self._admin = BrokerdAdmin(urls)
         self._topic = topic
         self._position_file = position_file
-        self._positions: dict[str, dict[str, int]] = self._load()  # acknowledged
-        self._fetched: dict[str, dict[str, int]] = {k: dict(v) for k, v in self._positions.items()}
-        self._queue: deque[tuple[str, int, int, Outgoing]] = deque()
-        self._in_delivery: list[tuple[str, int, int, Outgoing]] = []
+        self._delivered: dict[str, dict[str, int]] = self._load()  # broker → position
+        self._fetched: dict[str, dict[str, int]] = {k: dict(v) for k, v in self._delivered.items()}
+        # (broker, its start in ms, id of the event, record)
+        self._queue: deque[tuple[str, int, int, OutgoingRecord]] = deque()
+        self._in_delivery: list[tuple[str, int, int, OutgoingRecord]] = []
         self._outage_log = {
             broker: OutageLog(f"events of broker {broker}") for broker in self._brokers
         }
@@ -47,7 +48,7 @@ class BrokerEvents:
         """True while the delivery of the events taken last is not finished."""
         return bool(self._in_delivery)
 
-    def take(self, limit: int) -> list[Outgoing]:
+    def take(self, limit: int) -> list[OutgoingRecord]:
         """Up to `limit` new events; none while the previous delivery is not finished."""
         if not self._in_delivery:
             while self._queue and len(self._in_delivery) < limit:
@@ -63,7 +64,7 @@ class BrokerEvents:
             self._queue.extendleft(reversed(batch))
             return
         for broker, started_at_ms, event_id, _ in batch:
-            self._positions[broker] = {"started_at_ms": started_at_ms, "id": event_id}
+            self._delivered[broker] = {"started_at_ms": started_at_ms, "id": event_id}
         self._save()
 
     def follow(self, stop: threading.Event) -> None:
@@ -101,5 +102,5 @@ class BrokerEvents:
     def _save(self) -> None:
         self._position_file.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._position_file.with_suffix(".new")
-        temporary.write_text(json.dumps(self._positions))
+        temporary.write_text(json.dumps(self._delivered))
         os.replace(temporary, self._position_file)

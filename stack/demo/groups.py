@@ -24,8 +24,8 @@ BATCH = 500  # records per call, for members without a rate limit
 class Member:
     """One member of a group.
 
-    `record_limit` returns how many records it may read now; None = no limit. `should_run` returns
-    whether it is a member after this time.
+    `record_limit(now_ms)`: how many records it may read now; None = no limit. `should_run(ms)`:
+    whether it is a member so many milliseconds after its start.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Samples of this machine: its processes, one after the other, and its CPUs.
+"""Samples of this machine: its processes, a few at a time, and its CPUs.
 
 Sampling is cheap: the list of processes is read every five seconds, and one sample reads two small
 files of /proc.
@@ -9,7 +9,7 @@ from collections import deque
 
 import psutil
 
-from stack.demo.records import Outgoing, cpu_sample, process_sample
+from stack.demo.records import OutgoingRecord, cpu_sample, process_sample
 
 LIST_EVERY_S = 5.0
 COMM_LENGTH = 15
@@ -27,10 +27,10 @@ class Processes:
         self._queue: deque[int] = deque()
         self._listed_at = float("-inf")
 
-    def take(self, limit: int, at_ms: int) -> list[Outgoing]:
+    def take(self, limit: int, at_ms: int) -> list[OutgoingRecord]:
         """The next `limit` samples; fewer only if no process can be read."""
-        self._list()
-        samples: list[Outgoing] = []
+        self._add_new_processes()
+        samples: list[OutgoingRecord] = []
         failures_left = len(self._queue)
         while len(samples) < limit and self._queue and failures_left >= 0:
             pid = self._queue.popleft()
@@ -44,7 +44,7 @@ class Processes:
             samples.append(sample)
         return samples
 
-    def _sample(self, pid: int, at_ms: int) -> Outgoing | None:
+    def _sample(self, pid: int, at_ms: int) -> OutgoingRecord | None:
         process = self._processes[pid]
         try:
             with process.oneshot():
@@ -61,7 +61,7 @@ class Processes:
             percent = 100 * (used_s - previous[1]) / (now - previous[0])
         return process_sample(self._topic, at_ms, name, pid, percent, rss_bytes)
 
-    def _list(self) -> None:
+    def _add_new_processes(self) -> None:
         now = time.monotonic()
         if now - self._listed_at < LIST_EVERY_S:
             return
@@ -84,7 +84,7 @@ class Cpus:
         self._sampled_at = float("-inf")
         psutil.cpu_times_percent(percpu=True)  # sets the start of the first interval
 
-    def take(self, at_ms: int) -> list[Outgoing]:
+    def take(self, at_ms: int) -> list[OutgoingRecord]:
         """One sample per CPU, if the interval is over; else none."""
         now = time.monotonic()
         if now - self._sampled_at < self._every_s:

@@ -9,7 +9,7 @@ import json
 import os
 from pathlib import Path
 
-from stack.demo.records import Outgoing, log_line
+from stack.demo.records import OutgoingRecord, log_line
 
 LINE_BYTES_MAX = 65_536
 _READ_BYTES = 262_144
@@ -24,32 +24,32 @@ class LogTail:
         self._topic = topic
         self._key_field = key_field
         self._inode, self._position_bytes = self._load()
-        self._taken_to_bytes: int | None = None
+        self._taken_until_bytes: int | None = None
 
     @property
     def is_delivering(self) -> bool:
         """True while the delivery of the lines taken last is not finished."""
-        return self._taken_to_bytes is not None
+        return self._taken_until_bytes is not None
 
-    def take(self, limit: int) -> list[Outgoing]:
+    def take(self, limit: int) -> list[OutgoingRecord]:
         """Up to `limit` new lines; none while the previous delivery is not finished."""
         if self.is_delivering or limit <= 0:
             return []
-        lines, taken_to_bytes = self._read(limit)
-        if taken_to_bytes == self._position_bytes:
+        lines, taken_until_bytes = self._read(limit)
+        if taken_until_bytes == self._position_bytes:
             return []
-        self._taken_to_bytes = taken_to_bytes
+        self._taken_until_bytes = taken_until_bytes
         if not lines:  # only blank or oversized ones
             self.finish_delivery(True)
         return [log_line(self._topic, self._key_field, line) for line in lines]
 
     def finish_delivery(self, is_delivered: bool) -> None:
         """Advance the position if the lines taken last were delivered; else they are sent again."""
-        assert self._taken_to_bytes is not None, "nothing was taken"
+        assert self._taken_until_bytes is not None, "nothing was taken"
         if is_delivered:
-            self._position_bytes = self._taken_to_bytes
+            self._position_bytes = self._taken_until_bytes
             self._save()
-        self._taken_to_bytes = None
+        self._taken_until_bytes = None
 
     def _read(self, limit: int) -> tuple[list[bytes], int]:
         """Complete lines from the position on, and the position after the last of them."""

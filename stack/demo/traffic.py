@@ -23,7 +23,7 @@ from stack.demo.groups import all_members
 from stack.demo.host_metrics import Cpus, Processes
 from stack.demo.log_tail import LogTail
 from stack.demo.rates import RateLimiter, cpu_every_s
-from stack.demo.records import Outgoing, load_record
+from stack.demo.records import OutgoingRecord, load_record
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Source(Protocol):
 
     @property
     def is_delivering(self) -> bool: ...
-    def take(self, limit: int) -> list[Outgoing]: ...
+    def take(self, limit: int) -> list[OutgoingRecord]: ...
     def finish_delivery(self, is_delivered: bool) -> None: ...
 
 

@@ -8,9 +8,9 @@ Spark runs queries of users, so it gets no secrets: only the variables in `KEPT_
 passed on, and its token comes from a file of mode 0600, not from an argument that `ps` shows.
 
 Besides the port of Spark Connect, Spark listens on two more: the driver's RPC and its block
-manager, on 127.0.0.1, with an external cluster on an address that its executors reach. They require
-a secret (`spark.authenticate`, by SASL). With a local master Spark generates
-it in memory. `spark.network.crypto` stays off: with it, queries through Connect hung.
+manager. With a local master both are on 127.0.0.1, else on an address that the executors reach.
+Both require a secret (`spark.authenticate`, by SASL); with a local master Spark generates it in
+memory. `spark.network.crypto` stays off: with it, queries through Connect hung.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ SERVER_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME")
 # Before a client is authenticated, Spark buffers a message of up to 2 GiB and has no setting that
 # limits it. This limits all direct buffers; Netty's default is the size of the heap.
-_BUFFERS = "256m"
+_DIRECT_MAX = "256m"
 # Hash tables and sorts are off-heap: the collector does not copy them.
 _OFF_HEAP = "384m"
 # glibc gives blocks from this size back when they are freed; its own limit grows up to 32 MiB.
 _MALLOC = {"MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_ARENA_MAX": "2"}
-# A full collection gives the memory of an idle heap back at once: after five roll-ups of 10 million
-# rows the process has 600 MB; with the ratios 30 and 50 it has 650. With 10 and 20 full collections
+# A full collection shrinks an idle heap at once. The ratios are measured: after five roll-ups of 10
+# million rows the process has 600 MB, with 30 and 50 it has 650; with 10 and 20, full collections
 # took 17 % of the time of a roll-up.
 _SMALL_HEAP = (
     "-XX:+UseSerialGC -Xms64m -XX:MinHeapFreeRatio=20 -XX:MaxHeapFreeRatio=30"
@@ -81,7 +81,7 @@ def properties(config: SparkConfig, secret: str) -> dict[str, str]:
         "spark.driver.bindAddress": address,
         "spark.driver.host": address,
         "spark.driver.extraJavaOptions": (
-            f'{_SMALL_HEAP} -XX:MaxDirectMemorySize={_BUFFERS} "-Djava.io.tmpdir={temporary}"'
+            f'{_SMALL_HEAP} -XX:MaxDirectMemorySize={_DIRECT_MAX} "-Djava.io.tmpdir={temporary}"'
         ),
         # Each small relation that is joined takes a page. With Spark's own size, 16 MiB, the pages
         # of one roll-up filled the heap: a third of its time went into full collections.
@@ -107,8 +107,8 @@ def properties(config: SparkConfig, secret: str) -> dict[str, str]:
 
 
 def driver_address(master: str) -> str:
-    """The address at which executors reach the driver: with a local master 127.0.0.1, with
-    `spark://HOST:PORT` that of this machine on the way to HOST; otherwise that of its host name.
+    """The address at which executors reach the driver: 127.0.0.1 with a local master, the address
+    from which this machine reaches HOST with `spark://HOST:PORT`, else that of its host name.
 
     Raises LookupError if a name has no address.
     """
@@ -121,7 +121,7 @@ def driver_address(master: str) -> str:
             return socket.gethostbyname(socket.gethostname())
         family, kind, _, _, target = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, kind) as probe:
-            probe.connect(target)  # of UDP: sends nothing
+            probe.connect(target)  # sends nothing, since it is UDP
             return str(probe.getsockname()[0])
     except OSError as error:
         raise LookupError(f"SPARK_MASTER {master} cannot be reached: {error}") from error
@@ -138,11 +138,11 @@ def _authentication(config: SparkConfig) -> dict[str, str]:
     return {"spark.authenticate": "true", "spark.authenticate.secret": secret}
 
 
-def write_properties(path: Path, values: Mapping[str, str], own: Path) -> None:
+def write_properties(path: Path, values: Mapping[str, str], overrides: Path) -> None:
     """Write a Java properties file that only its owner may read. It ends with the lines of the file
-    `own`, if there is one: of a name that is there twice, Java takes the last value."""
+    `overrides`, if that exists: Java takes the last value of a name."""
     text = "".join(f"{key} {value}\n" for key, value in values.items())
-    secret_files.write_config(path, text + (own.read_text() if own.exists() else ""))
+    secret_files.write_config(path, text + (overrides.read_text() if overrides.exists() else ""))
 
 
 def exit_if_port_taken(port: int) -> None:

@@ -70,8 +70,9 @@ function gaps(spec, { text }) {
   }];
 }
 
-function lineOf(spec, series, number, color, colors) {
-  const dash = series.is_earlier ? "dot" : series.is_other ? "dash" : DASHES[Math.floor(number / colors) % DASHES.length];
+function lineOf(spec, series, number, color, paletteSize) {
+  const ownDash = DASHES[Math.floor(number / paletteSize) % DASHES.length];
+  const dash = series.is_earlier ? "dot" : series.is_other ? "dash" : ownDash;
   return {
     name: escaped(series.name),
     x: series.x.map(utc),
@@ -79,7 +80,7 @@ function lineOf(spec, series, number, color, colors) {
     customdata: series.y.map((_y, i) => [series.low?.[i], series.high?.[i]]),
     hovertemplate: series.y.map((_y, i) => `%{y:,.5~g} ${spec.unit}${extent(series, i)}<extra>${escaped(series.name)}</extra>`),
     type: "scatter",
-    // A point between two gaps has no line to be seen by.
+    // A point between two gaps has no line: it needs a marker.
     mode: series.y.some((y, i) => alone(series.y, i)) ? "lines+markers" : "lines",
     marker: { color, size: series.y.map((y, i) => (alone(series.y, i) ? 5 : 0)) },
     line: { color, dash, width: series.is_earlier ? 1.25 : 1.75 },
@@ -95,10 +96,10 @@ function extent({ low, high, is_sum: isSum }, i) {
 
 // The ticks of the figures: whole numbers for what is counted, and 0.2 for a fifth, not "200m".
 export function scale(spec) {
-  const told = spec.series.flatMap(({ y, high }) => [...y, ...(high ?? [])]).filter((y) => !missing(y));
-  const top = told.reduce((most, y) => Math.max(most, y), 0);
+  const values = spec.series.flatMap(({ y, high }) => [...y, ...(high ?? [])]).filter((y) => !missing(y));
+  const top = values.reduce((most, y) => Math.max(most, y), 0);
   const ticks = { tickformat: top < 1000 ? ",.4~g" : "~s" };
-  const few = top < 10 && told.every(Number.isInteger);
+  const few = top < 10 && values.every(Number.isInteger);
   if (few) Object.assign(ticks, { tick0: 0, dtick: 1 });
   return top > 0 ? ticks : { ...ticks, range: [0, 1] };
 }

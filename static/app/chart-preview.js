@@ -55,6 +55,7 @@ function line({ x, y }, at) {
     }
     const command = isBroken ? "M" : "L";
     isBroken = false;
-    return command + at(ms, y[i]).map((px) => px.toFixed(1)).join(" ") + (command === "M" ? "h0" : ""); // a dot
+    const dot = command === "M" ? "h0" : ""; // so that a single point is visible
+    return command + at(ms, y[i]).map((px) => px.toFixed(1)).join(" ") + dot;
   }).join("");
 }

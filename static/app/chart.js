@@ -31,8 +31,8 @@ const [WIDTH_STEP, WIDTH_MAX] = [100, 1000]; // px: charts of about the same wid
 const drawn = new Map(); // node → spec
 const loads = new WeakMap(); // node → when it was loaded last
 
-// Plotly reads only old notations of colours; the page's are light-dark(), oklch(), color-mix().
-function plain(name) {
+// A CSS variable as rgba(): Plotly cannot read light-dark(), oklch() and color-mix().
+function rgba(name) {
   const probe = document.createElement("i");
   probe.style.color = `var(${name})`;
   document.body.append(probe);
@@ -51,11 +51,11 @@ const palette = () => PALETTES[document.documentElement.dataset.bsTheme === "dar
 function theme() {
   return {
     palette: palette(),
-    text: plain("--ink-3"),
-    ink: plain("--ink"),
-    grid: plain("--grid"),
-    line: plain("--line-2"),
-    surface: plain("--surface"),
+    text: rgba("--ink-3"),
+    ink: rgba("--ink"),
+    grid: rgba("--grid"),
+    line: rgba("--line-2"),
+    surface: rgba("--surface"),
     font: getComputedStyle(document.body).fontFamily,
   };
 }

@@ -1,4 +1,4 @@
-// The dock of a form of settings: which of them are changed, with Discard and the way to the review.
+// The dock: a bar below a form of settings that lists the changed ones, with Discard and Review.
 //   <form data-dock><div data-setting="x">field x, hidden field "opened:x", box "default:x"</div>…
 //   <div data-dock-bar hidden data-none="…" data-one="…" data-many="… {n} …" data-default="…">
 // Without JavaScript the bar is hidden and the form's plain buttons stay.

@@ -18,7 +18,7 @@ async function check() {
     const response = await fetch(`${form.dataset.checkExpression}?${query}`, { signal: loading.signal });
     show((await response.json()).error);
   } catch {
-    show(""); // the search says it, too
+    show(""); // the server checks it again when the search starts
   }
 }
 

@@ -47,9 +47,9 @@ if (connection()) {
 
   // Replaces status line and banners by those of the server.
   function showStatus(html) {
-    const told = new DOMParser().parseFromString(html, "text/html");
+    const page = new DOMParser().parseFromString(html, "text/html");
     for (const id of ["live-status", "live-banner", "health"]) {
-      const found = told.getElementById(id);
+      const found = page.getElementById(id);
       const shown = document.getElementById(id);
       if (found && shown) shown.replaceChildren(...found.childNodes);
     }

@@ -1,6 +1,6 @@
 // The palette: a dialog with a field and a list of what the server finds. Tab shows the actions on
-// the selected row in place of the list; Escape goes back, then closes. Enter opens what belongs to
-// the whole text, also if it comes later.
+// the selected row in place of the list; Escape goes back, then closes. Enter opens the selected row;
+// if the results for the text have not come yet, it opens the first of them when they come.
 import { nodes } from "./fragment.js";
 
 const palette = document.getElementById("palette");
@@ -10,9 +10,9 @@ const said = document.getElementById("palette-said");
 const DELAY_MS = 90;
 let timer = 0;
 let request = null;
-let under = null; // the list below the actions that are shown
-let found = null; // the text whose results are shown
-let opens = false; // Enter was pressed before they had come
+let replaced = null; // by the actions on a row: the list and its selected row
+let foundText = null; // the text whose results are shown
+let opensFirst = false; // Enter was pressed before the results came
 
 const options = () => [...list.querySelectorAll('[role="option"]')];
 const selected = () => list.querySelector('[aria-selected="true"]');
@@ -26,7 +26,7 @@ function select(option) {
   option.scrollIntoView({ block: "nearest" });
 }
 
-function number() {
+function numberOptions() {
   options().forEach((option, index) => (option.id = `palette-option-${index}`));
 }
 
@@ -48,11 +48,11 @@ async function find() {
     const html = await response.text();
     if (signal.aborted) return;
     list.replaceChildren(...nodes(html));
-    under = null;
-    found = text;
-    number();
+    replaced = null;
+    foundText = text;
+    numberOptions();
     select(options()[0]);
-    if (opens && found === field.value) follow(selected());
+    if (opensFirst && foundText === field.value) follow(selected());
     said.textContent = [...list.querySelectorAll(".palette-title")].map((each) => each.textContent).join(". ");
   } catch (error) {
     if (error.name !== "AbortError") said.textContent = list.textContent = palette.dataset.failed;
@@ -60,66 +60,67 @@ async function find() {
 }
 
 function openWhenFound() {
-  opens = true;
+  opensFirst = true;
   clearTimeout(timer);
   find();
 }
 
 function follow(option) {
-  opens = false;
+  opensFirst = false;
   if (option) location.assign(option.href);
 }
 
 function showActions() {
   const template = selected()?.querySelector("template");
-  if (under || !template) return;
-  under = { nodes: [...list.childNodes], option: selected() };
+  if (replaced || !template) return;
+  replaced = { nodes: [...list.childNodes], option: selected() };
   const title = document.createElement("p");
   title.className = "palette-title";
   title.setAttribute("role", "presentation");
   title.textContent = template.dataset.name;
   list.replaceChildren(title, template.content.cloneNode(true));
-  number();
+  numberOptions();
   select(options()[0]);
 }
 
 function back() {
-  const { nodes, option } = under;
-  under = null;
+  const { nodes, option } = replaced;
+  replaced = null;
   list.replaceChildren(...nodes);
-  number();
+  numberOptions();
   select(option);
 }
 
 export function open() {
   if (document.querySelector("dialog[open]")) return;
   field.value = "";
-  found = null;
+  foundText = null;
   list.replaceChildren();
   palette.showModal();
   find();
 }
 
 field.addEventListener("input", () => {
-  opens = false;
+  opensFirst = false;
   clearTimeout(timer);
   timer = setTimeout(find, DELAY_MS);
 });
 palette.addEventListener("keydown", (event) => {
   const isField = event.target === field;
+  const withControl = event.ctrlKey || event.metaKey;
   if (event.key === "ArrowDown") move(1);
   else if (event.key === "ArrowUp") move(-1);
   else if (event.key === "Tab" && !event.shiftKey && isField && selected()?.querySelector("template")) showActions();
-  else if (event.key === "Tab" && event.shiftKey && under) back();
-  else if (event.key === "Escape" && under) back();
-  else if (event.key === "Enter" && isField && found !== field.value && !event.ctrlKey && !event.metaKey) openWhenFound();
+  else if (event.key === "Tab" && event.shiftKey && replaced) back();
+  else if (event.key === "Escape" && replaced) back();
+  else if (event.key === "Enter" && isField && foundText !== field.value && !withControl) openWhenFound();
   else if (event.key === "Enter" && isField && selected()) {
-    if (event.ctrlKey || event.metaKey) window.open(selected().href, "_blank", "noopener");
+    if (withControl) window.open(selected().href, "_blank", "noopener");
     else follow(selected());
   } else return;
   event.preventDefault();
 });
-palette.addEventListener("close", () => (opens = false));
+palette.addEventListener("close", () => (opensFirst = false));
 palette.addEventListener("click", (event) => {
   const outside = event.target === palette;
   if (outside || event.target.closest("[data-palette-close]")) palette.close();

@@ -1,7 +1,7 @@
 // Shows one record beside the table: a click on its row opens the panel, arrows go to the next row.
 //   <div data-panel-host> holds the table; <tr data-panel="URL"> has the URL of the panel's HTML.
 //   In the panel: data-close; data-views with buttons data-show and parts data-view; data-copy;
-//   data-encoding chooses how a key or value is read, of this record and of the next ones.
+//   data-encoding chooses how keys or values are decoded, of this record and the next ones.
 import { nodes } from "./fragment.js";
 
 const host = document.querySelector("[data-panel-host]");
@@ -20,14 +20,14 @@ if (host) {
 
 function onClick(event) {
   const target = event.target;
-  if (target.closest(".panel")) return inPanel(target);
+  if (target.closest(".panel")) return onPanelClick(target);
   const row = target.closest("tr[data-panel]");
   if (!row || target.closest("a, button, input") || String(getSelection())) return;
   event.preventDefault();
   open(row);
 }
 
-async function open(row, focused = "") {
+async function open(row, focusedId = "") {
   mark(row);
   loading?.abort();
   loading = new AbortController();
@@ -41,7 +41,7 @@ async function open(row, focused = "") {
     host.append(...content);
     host.classList.add("with-panel");
     row.scrollIntoView({ block: "nearest" });
-    if (focused) document.getElementById(focused)?.focus();
+    if (focusedId) document.getElementById(focusedId)?.focus();
   } catch (error) {
     if (error.name !== "AbortError") location.assign(row.querySelector("a").href);
   }
@@ -59,7 +59,7 @@ function close() {
   mark(null);
 }
 
-function inPanel(target) {
+function onPanelClick(target) {
   if (target.closest("[data-close]")) return close();
   const part = target.closest("[data-views]");
   const shown = target.closest("[data-show]");

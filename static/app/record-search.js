@@ -1,7 +1,7 @@
 // Shows the results of a search while it runs. The search ends when this page is closed.
 //   <section data-record-search="URL" data-failed="text"> with parts progress, stop, error,
-//   pause and waiting (of a followed search), and a table. The lines that come are described in
-//   console/records/search_stream.py.
+//   pause and waiting (of a followed search), and a table. console/records/search_stream.py describes
+//   the lines of the response.
 import { nodes, tableRow } from "./fragment.js";
 
 const root = document.querySelector("[data-record-search]");

@@ -7,21 +7,23 @@ for (const bar of document.querySelectorAll("[data-selection]")) {
   const all = bar.querySelector("[data-select-all]");
   const chosen = new Set();
 
+  const choose = (box, isChosen) => (isChosen ? chosen.add(box.value) : chosen.delete(box.value));
+
   function show() {
     for (const box of boxes()) if (box.checked !== chosen.has(box.value)) box.checked = chosen.has(box.value);
     const marked = boxes().filter((box) => box.checked).length;
     const shown = Number(matching()?.dataset.selectMatching ?? marked);
     const count = bar.querySelector("[data-selected]");
-    if (count.textContent !== String(shown)) count.textContent = shown; // the bar is observed, too
+    if (count.textContent !== String(shown)) count.textContent = shown; // each write calls the observer
     all.checked = marked > 0 && marked === boxes().length;
     all.indeterminate = marked > 0 && !all.checked;
     for (const button of bar.querySelectorAll("button")) button.disabled = !shown;
   }
 
   document.addEventListener("change", ({ target }) => {
-    if (target === all) for (const box of boxes()) chosen[all.checked ? "add" : "delete"](box.value);
+    if (target === all) for (const box of boxes()) choose(box, all.checked);
     else if (target.matches("[data-select-matching]")) return show();
-    else if (target.getAttribute("form") === bar.id) chosen[target.checked ? "add" : "delete"](target.value);
+    else if (target.getAttribute("form") === bar.id) choose(target, target.checked);
     else return;
     show();
   });

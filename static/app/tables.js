@@ -1,13 +1,14 @@
-// On a phone a row of a `.card-table` is a small block instead of a line that leaves the screen:
-// each cell with its column's heading in front (tables.css). The headings are copied here, whenever
-// tables arrive or change; what CSS takes from a table that is no table any more (its roles) too. On a
-// wider window a table that is wider than its card scrolls. Runs before the first paint and labels rows
-// as they are parsed, so that none moves. Sizes are read where the browser has just computed them: to ask
-// for them at each change would have it lay out the page again.
+// On a phone a row of a `.card-table` is a small block, so that it fits the screen: each cell has its
+// column's heading in front (tables.css). This script copies the headings to the cells whenever tables
+// arrive or change, and sets the roles of a table, which it loses when CSS changes its display. In a
+// wider window a table that is wider than its card scrolls. The script runs before the first paint and
+// labels rows as they are parsed, so that none moves. Sizes are read in a ResizeObserver, where the
+// browser has just computed them: reading them at each change would force a layout of the page.
 (() => {
   const phone = window.matchMedia("(max-width: 767.98px)");
 
-  function put(element, name, value) {
+  // Each write calls the observer below.
+  function setIfNew(element, name, value) {
     if (element.getAttribute(name) !== value) element.setAttribute(name, value);
   }
 
@@ -15,15 +16,15 @@
     const titles = [...table.querySelectorAll("thead th")].map((th) =>
       th.querySelector(".visually-hidden") ? "" : th.textContent.trim(),
     );
-    put(table, "role", "table");
-    for (const group of table.querySelectorAll("thead, tbody")) put(group, "role", "rowgroup");
-    for (const th of table.querySelectorAll("thead th")) put(th, "role", "columnheader");
+    setIfNew(table, "role", "table");
+    for (const group of table.querySelectorAll("thead, tbody")) setIfNew(group, "role", "rowgroup");
+    for (const th of table.querySelectorAll("thead th")) setIfNew(th, "role", "columnheader");
     for (const row of table.rows) {
-      put(row, "role", "row");
+      setIfNew(row, "role", "row");
       if (row.parentElement.tagName === "THEAD") continue;
       [...row.cells].forEach((cell, i) => {
-        put(cell, "role", "cell");
-        put(cell, "data-label", cell.colSpan > 1 ? "" : (titles[i] ?? ""));
+        setIfNew(cell, "role", "cell");
+        setIfNew(cell, "data-label", cell.colSpan > 1 ? "" : (titles[i] ?? ""));
       });
     }
     if (!table.classList.contains("is-stacked")) table.classList.add("is-stacked");
@@ -33,7 +34,7 @@
   const watched = new WeakSet();
   const sizes = new ResizeObserver((entries) => {
     const boxes = entries.map((entry) => entry.target.closest(".table-responsive"));
-    new Set(boxes).forEach((box) => box && reach(box)); // none around a table that a swap has removed
+    new Set(boxes).forEach((box) => box && updateFocus(box)); // no box: a swap has removed the table
   });
 
   function watch(element) {
@@ -42,19 +43,19 @@
     sizes.observe(element);
   }
 
-  // A box that scrolls and contains nothing that takes the focus takes it itself, so that the keyboard
-  // can scroll it.
-  function reach(box) {
+  // A box that scrolls gets the focus itself if nothing in it can, so that the keyboard can scroll it.
+  function updateFocus(box) {
     if (box.scrollWidth <= box.clientWidth || box.querySelector("a, button, input, select, summary")) {
       for (const name of ["tabindex", "role", "aria-label"]) box.removeAttribute(name);
       return;
     }
-    put(box, "tabindex", "0");
-    put(box, "role", "region");
-    put(box, "aria-label", box.closest(".card")?.querySelector(".card-title")?.textContent.trim() ?? document.title);
+    setIfNew(box, "tabindex", "0");
+    setIfNew(box, "role", "region");
+    const title = box.closest(".card")?.querySelector(".card-title");
+    setIfNew(box, "aria-label", title?.textContent.trim() ?? document.title);
   }
 
-  // A swap takes the attributes away again; a box that is watched anew is looked at once more.
+  // A swap removes the attributes that updateFocus has set: observing the box again calls it again.
   function watchAgain(changes) {
     for (const { type, attributeName, target } of changes) {
       if (type !== "attributes" || attributeName !== "tabindex" || !watched.has(target)) continue;

@@ -9,7 +9,7 @@
       const kept = localStorage.getItem("theme");
       return choices.includes(kept) ? kept : "auto";
     } catch {
-      return "auto"; // storage is forbidden: as the system
+      return "auto"; // the browser forbids storage
     }
   }
 

@@ -5,7 +5,7 @@ const WAIT_MS = 250;
 
 function watch(input) {
   const { units: url, unitsUnit: unit = "", unitsOf: of = "" } = input.dataset;
-  const named = of ? input.form.elements[of] : null;
+  const nameField = of ? input.form.elements[of] : null;
   const note = document.createElement("div");
   note.setAttribute("role", "status");
   input.after(note);
@@ -16,8 +16,8 @@ function watch(input) {
     loading?.abort();
     loading = new AbortController();
     const { signal } = loading;
-    const query = new URLSearchParams({ value: input.value, unit, name: named?.value ?? "" });
-    let answer = { text: "", error: "" }; // the review says it, too
+    const query = new URLSearchParams({ value: input.value, unit, name: nameField?.value ?? "" });
+    let answer = { text: "", error: "" }; // if no answer comes: the server checks the value again at the review
     try {
       const response = await fetch(`${url}?${query}`, { signal });
       if (response.ok) answer = await response.json();
@@ -28,12 +28,12 @@ function watch(input) {
     note.textContent = answer.error || answer.text;
   }
 
-  const later = () => {
+  const askLater = () => {
     clearTimeout(timer);
     timer = setTimeout(ask, WAIT_MS);
   };
-  input.addEventListener("input", later);
-  named?.addEventListener("input", later);
+  input.addEventListener("input", askLater);
+  nameField?.addEventListener("input", askLater);
   if (/[a-z]/i.test(input.value) && !input.parentElement.querySelector(".invalid-feedback")) ask();
 }
 

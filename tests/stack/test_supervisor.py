@@ -192,7 +192,7 @@ def test_a_closed_terminal_stops_everything_even_if_make_is_the_session_leader(
         wait_until(lambda: data_folder_lock.load_stack_file(data) is None, "the stack to stop")
         assert os_processes.stack_members(stack_file.stack_id, stack_file.leaders()) == []
     finally:
-        os_processes.send([stack_file.pid], signal.SIGKILL)
+        os_processes.send_signal([stack_file.pid], signal.SIGKILL)
         os.waitpid(leader, 0)
 
 

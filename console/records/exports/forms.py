@@ -5,13 +5,13 @@ from dataclasses import replace
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from console.records.exports.services import positions_of
+from console.records.exports.services import parse_positions
 from console.records.forms import SearchForm
 from console.records.start_search import SearchQuery
 
 
 class ExportForm(SearchForm):
-    """Its fields stand on the page of the search."""
+    """The page of the search has its fields."""
 
     file_format = forms.ChoiceField(
         label=_("Format"),
@@ -29,7 +29,7 @@ class ExportForm(SearchForm):
     def clean_continue_at(self) -> str:
         text: str = self.cleaned_data["continue_at"]
         try:
-            self._positions = positions_of(text)
+            self._positions = parse_positions(text)
         except ValueError as error:
             raise forms.ValidationError(
                 _("Enter partition:offset, separated by commas, for example 0:1200, 1:1187.")

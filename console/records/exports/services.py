@@ -27,7 +27,7 @@ def start(
     file_format: str,
     limits: ExportLimits = LIMITS,
 ) -> RunningSearch:
-    """A running export, which the caller stops; it is audited. Raises the errors of a search."""
+    """A running export, which the caller stops; audited. Raises what start_search.start raises."""
     running = start_search.start(principal, cluster, query, limits)
     try:
         details = {"format": file_format, "search": _audit_fields(query)}
@@ -60,26 +60,28 @@ def _unless_empty(chunk: bytes) -> Iterator[bytes]:
 
 def _export_end(progress: SearchProgress, error: str) -> ExportEnd:
     why = "error" if error else progress.end
-    is_complete = why == COMPLETE and not progress.unread and not progress.damaged
+    is_searched = why == COMPLETE and not progress.unread
     return ExportEnd(
-        is_complete,
-        why,
-        progress.matched,
-        "" if why == COMPLETE and not progress.unread else position_text(progress.positions),
-        error,
-        progress.failures,
-        progress.damaged,
-        {number: translated(reason) for number, reason in progress.unread.items()},
-        progress.undecoded,
+        is_complete=is_searched and not progress.damaged,
+        why=why,
+        records=progress.matched,
+        continue_at="" if is_searched else positions_text(progress.positions),
+        error=error,
+        failures=progress.failures,
+        damaged_batches=progress.damaged,
+        partitions_not_read={
+            number: translated(reason) for number, reason in progress.unread.items()
+        },
+        not_decoded=progress.undecoded,
     )
 
 
-def position_text(positions: Mapping[int, int]) -> str:
+def positions_text(positions: Mapping[int, int]) -> str:
     """Positions as text, for example "0:41,1:7"."""
     return ",".join(f"{number}:{offset}" for number, offset in sorted(positions.items()))
 
 
-def positions_of(text: str) -> dict[int, int]:
+def parse_positions(text: str) -> dict[int, int]:
     """The positions in a text. Raises ValueError."""
     pairs = [pair.split(":") for pair in text.replace(" ", "").split(",") if pair]
     return {_number(partition): _number(offset) for partition, offset in pairs}
@@ -102,6 +104,6 @@ def _audit_fields(query: SearchQuery) -> dict[str, str]:
         "first_offset": query.first_offset,
         "end_offset": query.end_offset,
         "partition": query.partition,
-        "continue_at": position_text(query.positions),
+        "continue_at": positions_text(query.positions),
     }
     return {name: str(value) for name, value in found.items() if value not in ("", None)}

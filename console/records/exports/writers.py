@@ -30,7 +30,7 @@ _CSV_COLUMNS = (
     "headers",
 )  # fmt: skip
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_GROUP_ROWS = 10_000  # rows of a row group of Parquet
+_ROW_GROUP_ROWS = 10_000  # of Parquet
 _SCHEMA = pa.schema(
     [
         ("partition", pa.int32()),
@@ -77,7 +77,7 @@ class Writer(ABC):
 
     @abstractmethod
     def rows(self, rows: Iterable[RecordRow]) -> bytes:
-        """These rows; a format may keep some back until the next call."""
+        """The bytes of these rows; a format may keep some back until a later call."""
 
     @abstractmethod
     def end(self, end: ExportEnd) -> bytes:
@@ -88,8 +88,7 @@ class JsonLines(Writer):
     content_type, suffix = "application/x-ndjson", "jsonl"
 
     def rows(self, rows: Iterable[RecordRow]) -> bytes:
-        lines = (record_download.content(self._topic, row, "record") or b"" for row in rows)
-        return b"".join(line + b"\n" for line in lines)
+        return b"".join(record_download.as_json(self._topic, row) + b"\n" for row in rows)
 
     def end(self, end: ExportEnd) -> bytes:
         return json.dumps({"end": asdict(end)}).encode() + b"\n"
@@ -141,7 +140,7 @@ class Parquet(Writer):
 
     def rows(self, rows: Iterable[RecordRow]) -> bytes:
         self._unwritten += rows
-        if len(self._unwritten) >= _GROUP_ROWS:
+        if len(self._unwritten) >= _ROW_GROUP_ROWS:
             self._write()
         return self._file.take()
 
@@ -169,7 +168,7 @@ class Parquet(Writer):
 
 
 class _Buffer(io.RawIOBase):
-    """A file that gives away what was written to it."""
+    """A file in memory; `take` returns what was written since the last call."""
 
     def __init__(self) -> None:
         self._written, self._size = bytearray(), 0
@@ -193,13 +192,13 @@ class _Buffer(io.RawIOBase):
 
 
 def _cells(data: bytes | None) -> tuple[str, str]:
-    """A key or value, and how it is written."""
+    """The cell of a key or value, and how it is encoded: text, base64 or null."""
     found = record_download.text_or_base64(data)
     if data is None or found is None:
         return "", "null"
     if "text" not in found or _CONTROLS.search(found["text"]):
         found = {"base64": b64encode(data).decode()}
-    ((encoding, text),) = found.items()
+    ((encoding, text),) = found.items()  # the only entry
     return without_formula(text), encoding
 
 

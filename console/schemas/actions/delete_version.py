@@ -1,4 +1,7 @@
-"""Delete a version of a subject. Its records can still be decoded: the registry keeps its id."""
+"""Delete a version of a subject.
+
+Records with its schema can still be decoded: the registry keeps the id of the schema.
+"""
 
 from django.utils.translation import gettext as _
 
@@ -17,8 +20,8 @@ DELETE_VERSION = "schema.delete-version"
 
 
 class DeleteVersion(ActionType):
-    """Parameters: `subject`, and `version` or (to undo RegisterSchema) its parameters of the schema
-    that the version has."""
+    """Parameters: `subject` and `version`; to undo RegisterSchema, its parameters in place of
+    `version`: the version with this schema is deleted."""
 
     action = DELETE_VERSION
     verb = "schema.delete"

@@ -39,7 +39,7 @@ class RegisterSchema(ActionType):
                     existing = subjects.find_version(gateway.registry, subject, schema)
                 if existing is None:
                     objections = subjects.incompatibilities(gateway.registry, subject, schema)
-        except Refused as error:  # mostly of a schema that does not parse
+        except Refused as error:  # in most cases the schema does not parse
             raise PlanRefused(sentence(error.message)) from error
         return {
             "latest": latest.number if latest else None,

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from stack import external_services
 from stack.config import StackConfig
 from stack.data_folder_lock import AlreadyRunning
-from stack.launch import check, up
+from stack.launch import make_folders, up
 from stack.preparation import NotReady
 from stack.procfile_parser import ProcfileError
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         without = [name for name in options["without"].split(",") if name]
         config = StackConfig.from_settings(settings)
         try:
-            check(config, settings.HISTORY_URL)
+            make_folders(config, settings.HISTORY_URL)
             up(config, without, external_services.from_settings(settings))
         except AlreadyRunning as error:
             sys.exit(f"aerie: {error}. Stop it with Ctrl-C there, or with make down.")

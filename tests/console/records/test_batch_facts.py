@@ -10,7 +10,7 @@ HEADER = BatchHeader(100, 988, 4, 2, 0xE41C07AA, 4, 11, 5_000, 9_000, 7, 2, 30, 
 
 def test_the_facts_are_those_of_the_header():
     facts = batch_facts(HEADER, is_masked=False)
-    assert (facts.base_offset, facts.last_offset, facts.offsets, facts.records) == (
+    assert (facts.base_offset, facts.last_offset, facts.offset_count, facts.record_count) == (
         100,
         111,
         12,
@@ -19,11 +19,11 @@ def test_the_facts_are_those_of_the_header():
     assert (facts.size_bytes, facts.codec, facts.crc) == (1000, "zstd", "e41c07aa")
     assert (facts.producer_id, facts.producer_epoch, facts.base_sequence) == (7, 2, 30)
     assert facts.leader_epoch == 4
-    assert (facts.is_append_time, facts.is_transactional, facts.is_control) == (False,) * 3
+    assert (facts.is_log_append_time, facts.is_transactional, facts.is_control) == (False,) * 3
 
 
 @pytest.mark.parametrize(
-    ("flag", "name"), [(LOG_APPEND_TIME, "is_append_time"), (TRANSACTIONAL, "is_transactional")]
+    ("flag", "name"), [(LOG_APPEND_TIME, "is_log_append_time"), (TRANSACTIONAL, "is_transactional")]
 )
 def test_flags_of_the_header_are_reported(flag, name):
     assert getattr(batch_facts(HEADER._replace(attributes=flag), False), name)

@@ -28,6 +28,11 @@ def test_deep_json_is_cut_after_the_wanted_characters():
     assert 1000 < len(shown) < 10_000
 
 
+def test_short_text_is_complete_though_its_escapes_are_long():
+    shown = indented(r'["' + r"\u0041" * 60 + '", "end"]', 100)
+    assert shown.endswith('"end"\n]')
+
+
 def test_a_lone_surrogate_in_json_can_be_shown():
     shown = indented('{"a":"\\ud800","b":"ö"}', 100)
     assert shown.encode()

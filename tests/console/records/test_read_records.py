@@ -10,7 +10,7 @@ from console.accounts.services import grant
 from console.audit.models import AuditEntry
 from console.records.masking_rules import copy_masking_rules
 from console.records.models import MaskingRule, ShownTo
-from console.records.read_records import RecordQuery, read, read_whole
+from console.records.read_records import RecordQuery, read, read_row
 from console.records.shown_record import MASKED
 from monitoring.clusters import kafka_cluster_id
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange
@@ -86,17 +86,17 @@ def test_a_whole_record_is_masked_and_not_truncated(
 ):
     large = b"x" * 500_000
     live_cluster.write(topic, [{"value": large, "key": b"alice", "partition": 0}])
-    assert read_whole(by(viewer), local, topic, 0, 1).value == large
+    assert read_row(by(viewer), local, topic, 0, 1).value == large
     cover(local, "key", "value.who.name")
-    shown = read_whole(by(viewer), local, topic, 0, 0)
+    shown = read_row(by(viewer), local, topic, 0, 0)
     assert (shown.key, b"Ada" in shown.value) == (MASK_BYTES, False)
-    assert read_whole(by(admin), local, topic, 0, 0).value == VALUE
+    assert read_row(by(admin), local, topic, 0, 0).value == VALUE
     with pytest.raises(PermissionDenied):
-        read_whole(by(outsider), local, topic, 0, 0)
+        read_row(by(outsider), local, topic, 0, 0)
     with pytest.raises(NotFound, match="no record of offset 2"):
-        read_whole(by(viewer), local, topic, 0, 2)
+        read_row(by(viewer), local, topic, 0, 2)
     with pytest.raises(OffsetOutOfRange):
-        read_whole(by(viewer), local, topic, 0, 9)
+        read_row(by(viewer), local, topic, 0, 9)
 
 
 def test_records_before_an_offset_are_paged(local, topic, viewer):
@@ -162,7 +162,7 @@ def test_reading_unmasked_records_is_audited(local, topic, admin, viewer):
         read(by(admin, "10.0.0.9"), local, RecordQuery(topic, 1, 99))
     assert not AuditEntry.objects.exists(), "nothing was uncovered"
     read(by(admin, "10.0.0.9"), local, RecordQuery(topic, 1, 1))
-    read_whole(by(admin, "10.0.0.9"), local, topic, 0, 0)
+    read_row(by(admin, "10.0.0.9"), local, topic, 0, 0)
     download, page = AuditEntry.objects.all()
     for entry in (page, download):
         assert (entry.action, entry.cluster, entry.resource) == ("record.unmask", "local", topic)

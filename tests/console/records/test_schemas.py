@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from console.records import start_search
 from console.records.models import MaskingRule
-from console.records.read_records import RecordQuery, read, read_whole
+from console.records.read_records import RecordQuery, read, read_row
 from console.records.shown_record import MASKED
 from console.records.start_search import SearchQuery
 from monitoring.models import Cluster
@@ -137,7 +137,7 @@ def test_a_download_has_the_raw_bytes_or_the_masked_json(cluster, topic, viewer,
         content = browser.get(url).content.decode()
         assert not any(secret in content for secret in SECRETS)
         assert "12.50" in content
-    assert read_whole(by(viewer), cluster, topic, 0, 0).value_schema.raw is None
+    assert read_row(by(viewer), cluster, topic, 0, 0).value_schema.raw is None
 
 
 def test_the_page_shows_schema_and_reason(cluster, topic, viewer, client_of):

@@ -55,7 +55,7 @@ def test_the_door_is_distinguished_from_where_records_are_read(
         told.append(asked[0].address)
         raise NotFound("nothing")
 
-    for name in ("read", "read_whole"):
+    for name in ("read", "read_row"):
         monkeypatch.setattr(read_records, name, read)
     for url in (BROWSE, f"{BROWSE}/1/41/value"):
         client_of(admin).get(url, REMOTE_ADDR="10.0.0.9")
@@ -124,7 +124,7 @@ def test_each_record_can_be_downloaded(sampled, client_of, viewer, asked):
 def one(monkeypatch):
     """The record that every download finds, changed by tests."""
     found = [RecordRow(1, 41, 1_760_000_000_000, b"\xff", b'{"a": "\xc3\xb6"}', (("h", None),))]
-    monkeypatch.setattr(read_records, "read_whole", lambda *_: found[0])
+    monkeypatch.setattr(read_records, "read_row", lambda *_: found[0])
     return found
 
 
@@ -171,7 +171,7 @@ def test_a_download_that_cannot_be_read_says_why(
     def failing(*_):
         raise error
 
-    monkeypatch.setattr(read_records, "read_whole", failing)
+    monkeypatch.setattr(read_records, "read_row", failing)
     answer = client_of(viewer).get(f"{BROWSE}/1/41/value")
     assert answer.status_code == status
     assert error.message[1:] in answer.content.decode()

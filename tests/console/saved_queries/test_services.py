@@ -75,11 +75,11 @@ def test_a_viewer_shares_nothing(local, viewer, operator):
 
 def test_only_owners_and_admins_change_a_shared_query(local, operator, viewer, admin):
     row = saved(operator, local, is_shared=True)
-    assert services.find(by(viewer), local, row.pk) is None
-    assert services.find(by(a_user("second", "operator")), local, row.pk) is None
-    assert services.find(by(admin), local, row.pk) == row
+    assert services.find_changeable(by(viewer), local, row.pk) is None
+    assert services.find_changeable(by(a_user("second", "operator")), local, row.pk) is None
+    assert services.find_changeable(by(admin), local, row.pk) == row
     services.change(by(operator), local, row, name="mine", is_shared=False)
-    assert services.find(by(admin), local, row.pk) is None
+    assert services.find_changeable(by(admin), local, row.pk) is None
 
 
 def test_names_are_unique_for_a_user_a_page_and_a_cluster(local, viewer, operator):

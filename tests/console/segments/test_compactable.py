@@ -13,8 +13,8 @@ def segment(end: int, *, time_ms: int = 0, active: bool = False) -> dict[str, ob
 CLOSED_AND_ACTIVE = [segment(10), segment(30, time_ms=NOW_MS - 50), segment(40, active=True)]
 
 
-def part(segments=CLOSED_AND_ACTIVE, stable_offset: int | None = 40, min_lag_ms: int = 0):
-    return compactable_part(LOG, segments, stable_offset, min_lag_ms, NOW_MS)
+def part(segments=CLOSED_AND_ACTIVE, last_stable_offset: int | None = 40, min_lag_ms: int = 0):
+    return compactable_part(LOG, segments, last_stable_offset, min_lag_ms, NOW_MS)
 
 
 def test_it_is_the_closed_segments():
@@ -23,7 +23,7 @@ def test_it_is_the_closed_segments():
 
 def test_segments_with_young_records_or_open_transactions_and_later_ones_are_left_out():
     assert part(min_lag_ms=100) == CompactablePart(range(5, 10), CLOSED)
-    assert part(stable_offset=20) == CompactablePart(range(5, 10), CLOSED)
+    assert part(last_stable_offset=20) == CompactablePart(range(5, 10), CLOSED)
 
 
 def test_without_a_closed_segment_or_known_bounds_it_is_the_whole_log():

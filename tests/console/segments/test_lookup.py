@@ -95,7 +95,7 @@ def test_each_offset_is_found_in_its_batch(offset, has_entry):
 
 def test_the_scan_begins_at_the_index_entry_and_passes_few_batches():
     steps, _files = found(25_437)
-    assert steps.entries > 5 * ENTRIES_PER_READ
+    assert steps.entry_count > 5 * ENTRIES_PER_READ
     assert len(steps.passed) <= 3
     assert steps.scanned_bytes == (len(steps.passed) + 1) * BATCH_BYTES
     assert steps.near_segments == [0, 10_000, 40_000]

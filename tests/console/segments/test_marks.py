@@ -3,7 +3,7 @@
 import itertools
 
 from console.segments.marks import (
-    CHARACTER,
+    CHARACTER_PERCENT,
     GROUP,
     LOOKED_UP,
     ROWS_MAX,
@@ -22,7 +22,7 @@ def mark(x, label="label of a mark", kind=GROUP):
 
 
 def span(found):
-    width = CHARACTER * len(found.label)
+    width = CHARACTER_PERCENT * len(found.label)
     return (found.x, found.x + width) if found.anchor == "start" else (found.x - width, found.x)
 
 

@@ -32,8 +32,8 @@ def strip(segments=LOG, marks=(), looked_up=None):
 def test_files_have_the_tone_of_their_codec_or_state():
     assert [file.tone for file in strip().files] == ["other", "main", "unknown", "active"]
     assert [file.tone for file in strip(looked_up=30).files][-1] == "looked-up"
-    assert (strip().main, strip().others) == ("zstd", "lz4")
-    assert (strip().has_due, strip().has_unknown, strip().has_groups) == (True, True, False)
+    assert (strip().main_codec, strip().other_codecs) == ("zstd", "lz4")
+    assert (strip().has_due, strip().has_unknown_codec, strip().has_groups) == (True, True, False)
     assert not strip(LOG[1:2]).has_due
 
 
@@ -64,5 +64,5 @@ def test_rounded_sizes_are_told_as_such():
 def test_the_strip_is_as_high_as_its_labels_need():
     low, high = strip(), strip(marks=[Mark(GROUP, 10, "a", "a"), Mark(GROUP, 10.5, "b", "b")])
     assert high.top - low.top == 2 * ROW_PX + 8
-    assert high.bottom == high.top + FILE_PX < high.axis < high.height
+    assert high.bottom == high.top + FILE_PX < high.time_axis < high.height
     assert [y for _mark, y in high.label_rows] == [high.top - 10, high.top - 10 - ROW_PX]

@@ -70,13 +70,13 @@ def parse_rate(text: str) -> int | None:
     """The rate in `text`; None if it is empty. Raises ValueError with a message for the user."""
     if not text.strip():
         return None
-    form = f"write a whole number of records a second from {RATE_MIN} to {LOAD_RATE_MAX}"
+    hint = f"write a whole number of records a second from {RATE_MIN} to {LOAD_RATE_MAX}"
     try:
         rate = int(text)
     except ValueError:
-        raise ValueError(f"RATE={text} is not a whole number: {form}") from None
+        raise ValueError(f"RATE={text} is not a whole number: {hint}") from None
     if not RATE_MIN <= rate <= LOAD_RATE_MAX:
-        raise ValueError(f"RATE={rate} is out of range: {form}")
+        raise ValueError(f"RATE={rate} is out of range: {hint}")
     return rate
 
 
@@ -97,7 +97,7 @@ def demo_config(rate: int, is_only_sender: bool) -> DemoConfig:
 
 
 def _try_lock(folder: Path) -> bool:
-    """Whether this process got the lock of the real records' sender; it keeps it until it ends."""
+    """Whether this process is the one that sends real records: it holds a lock until it ends."""
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied
 from console.accounts.principal import Principal
 from console.audit.models import AuditEntry
 from console.records.exports import services
-from console.records.exports.services import file_chunks, position_text, positions_of
+from console.records.exports.services import file_chunks, parse_positions, positions_text
 from console.records.exports.writers import writer_of
 from console.records.models import MaskingRule
 from console.records.start_search import ExportLimits, SearchQuery
@@ -73,7 +73,7 @@ def test_a_limited_export_is_continued_without_a_gap_or_a_record_twice(cluster, 
     found: list[int] = []
     end = {"continue_at": "", "is_complete": False}
     for _ in range(3):
-        positions = positions_of(end["continue_at"])
+        positions = parse_positions(end["continue_at"])
         numbers, end = export(viewer, cluster, limit, positions=positions)
         found += numbers
         assert len(numbers) <= limit
@@ -133,8 +133,8 @@ def test_partitions_that_were_not_read_make_an_export_incomplete():
 
 
 def test_positions_are_read_back_from_their_text():
-    assert positions_of(position_text({1: 7, 0: 41})) == {0: 41, 1: 7}
-    assert positions_of("") == {}
+    assert parse_positions(positions_text({1: 7, 0: 41})) == {0: 41, 1: 7}
+    assert parse_positions("") == {}
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_positions_are_read_back_from_their_text():
 )
 def test_what_is_no_position_is_refused(text, why):
     with pytest.raises(ValueError, match=why):
-        positions_of(text)
+        parse_positions(text)
 
 
 def test_the_download_has_a_name_and_its_errors_are_on_the_page(cluster, client_of):

@@ -1,5 +1,5 @@
-"""Hits besides topics, groups and brokers: actions on topics and groups, the pages of the menu
-(console/layout/menu.py), and forms of actions."""
+"""The hits that are no topics, groups, brokers or clusters: actions, and the pages of the menu
+(console/layout/menu.py)."""
 
 from collections.abc import Iterator
 
@@ -10,52 +10,55 @@ from console.accounts.principal import Principal
 from console.accounts.rights import may
 from console.layout.menu import CLUSTER_MENU, GLOBAL_MENU, MONITOR_MENU, MenuEntry, shown_entries
 from console.search import hits
-from console.search.actions_on import ON_GROUP, ON_TOPIC
 from console.search.hits import Hit
+from console.search.resource_actions import GROUP_ACTIONS, TOPIC_ACTIONS
 from console.search.searched_cluster import SearchedCluster
 from monitoring.models import Cluster
 
 NAMES_MAX = 5  # for each action
 
 
-def actions_on_names(searched: SearchedCluster, text: str, shown: str) -> Iterator[Hit]:
-    """Of a query such as "reset billing" the actions on what it names, the best names first.
+def actions_on_names(searched: SearchedCluster, text: str, page_name: str) -> Iterator[Hit]:
+    """The actions that a text such as "reset billing" finds, on the names that match best.
 
-    Without a name: on the topic or group of the page (`shown`), if there is one, then on the
-    busiest topics and the groups furthest behind.
+    For a text without a name: on `page_name`, the topic or group of the open page, if there is
+    one, then on the busiest topics and the groups furthest behind.
     """
     snapshot = searched.snapshot
     if snapshot is None:
         return
-    for actions, verb, find, first, row_of in (
+    for actions, verb, find, suggest, row_of in (
         (
-            ON_GROUP, "group.view", snapshot.find_groups, snapshot.groups_most_behind,
+            GROUP_ACTIONS, "group.view", snapshot.find_groups, snapshot.groups_most_behind,
             snapshot.group,
         ),
-        (ON_TOPIC, "topic.view", snapshot.find_topics, snapshot.busiest_topics, snapshot.topic),
+        (
+            TOPIC_ACTIONS, "topic.view", snapshot.find_topics, snapshot.busiest_topics,
+            snapshot.topic,
+        ),
     ):  # fmt: skip
         if not searched.rights.may(verb):
             continue
-        names_found: dict[str, list[str]] = {}  # by the part of a name that a query has
-        for on in actions:
-            name = on.split(text)
-            if name is None:
+        names_found: dict[str, list[str]] = {}  # part of a name → names that match
+        for action in actions:
+            part = action.name_in(text)
+            if part is None:
                 continue
-            if name not in names_found:
-                rows = find(searched.words(name), NAMES_MAX)[0] if name else first(NAMES_MAX)
+            if part not in names_found:
+                rows = find(searched.words(part), NAMES_MAX)[0] if part else suggest(NAMES_MAX)
                 names = [row.name for row in rows]
-                if shown and not name and row_of(shown):
-                    names = [shown, *(each for each in names if each != shown)]
-                names_found[name] = names
-            for each in names_found[name]:
-                if hit := hits.of_action(searched, on, each, searched.words(name)):
+                if page_name and not part and row_of(page_name):
+                    names = [page_name, *(name for name in names if name != page_name)]
+                names_found[part] = names
+            for name in names_found[part]:
+                if hit := hits.of_action(searched, action, name, searched.words(part)):
                     yield hit
 
 
 def pages_and_actions(
     principal: Principal, clusters: list[SearchedCluster], text: str, *, with_pages: bool
 ) -> Iterator[Hit]:
-    """The actions and pages of the open cluster whose titles contain the text."""
+    """The actions and pages whose titles match the text; `clusters`: the open one first."""
     for title, icon, url in _actions(principal, clusters):
         if hit := hits.of_page(title, icon, url, _("action"), text):
             yield hit
@@ -74,7 +77,7 @@ def pages_and_actions(
 def _actions(
     principal: Principal, clusters: list[SearchedCluster]
 ) -> Iterator[tuple[str, str, str]]:
-    """(title, icon, URL) of what can be begun without choosing a topic or a group first."""
+    """(title, icon, URL) of the actions that do not need a topic or a group."""
     if clusters:
         searched = clusters[0]
         if searched.may_change("topic.create"):

@@ -18,7 +18,7 @@ class Child(Protocol):
         """Its exit status; negative: minus the signal's number."""
 
 
-class Forked:
+class ForkedChild:
     """A process that the fork server started."""
 
     def __init__(
@@ -29,21 +29,21 @@ class Forked:
         self._transport = transport
 
     async def wait(self) -> int:
-        """Without an answer the server has ended: the supervisor kills what is left."""
+        """Its exit status; that of a killed process if the fork server has ended."""
         answer = await self._answers.readline()
         self._transport.close()
         return int(answer) if answer else -signal.SIGKILL
 
 
-class Forks:
-    """The way to the fork server that runs now."""
+class ForkClient:
+    """Sends requests to the fork server that runs now."""
 
     def __init__(self) -> None:
         self._requests: socket.socket | None = None
 
     def open(self) -> socket.socket:
-        """The standard input of a new server. Requests wait in it until the server is ready; if the
-        server ends before, they end, too."""
+        """The standard input for a new server. Requests wait in it until the server is ready; they
+        fail if the server ends before that."""
         self.close()
         self._requests, of_server = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._requests.setblocking(False)
@@ -54,8 +54,8 @@ class Forks:
             self._requests.close()
         self._requests = None
 
-    async def start(self, command: list[str], output: int) -> Forked:
-        """Raises OSError if no server answers."""
+    async def start(self, command: list[str], output: int) -> ForkedChild:
+        """Have the server fork a process for the command. Raises OSError if no server answers."""
         if self._requests is None:
             raise ConnectionError("the fork server does not run")
         answers, report = os.pipe()
@@ -74,4 +74,4 @@ class Forks:
         if not pid:
             transport.close()
             raise ConnectionError("the fork server has ended or could not fork")
-        return Forked(int(pid), reader, transport)
+        return ForkedChild(int(pid), reader, transport)

@@ -1,10 +1,10 @@
-"""What can be done with a topic or a group: each action with the words by which people look for it.
+"""The actions on topics and groups, each with the words that find it in the palette.
 
-"reset billing" finds the form that resets the offsets of the group billing: `split` takes the words
-of an action out of a query; what is left is a part of a name.
+"reset billing" finds the form that resets the offsets of the group billing: `name_in` removes the
+words of an action from a query; what is left is a part of a name.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from django.urls import NoReverseMatch
@@ -18,8 +18,8 @@ _WORD_LENGTH_MIN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
-    """`note` says what opens, if it is a form."""
+class ActionLink:
+    """A link to the page of an action; `note` says that a form opens, if one does."""
 
     title: str
     icon: str
@@ -28,12 +28,16 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class ActionOn:
+class ResourceAction:
     """An action on a topic or a group.
 
-    `words`: how people call it. Its page has the name in its path, or in the parameter `param`.
-    `anchor`: the id of the field that gets the focus there. `is_shown`: among the actions on a
-    row, too, where there is room for the usual ones.
+    Attributes:
+        page: the name of its URL, whose argument is the topic or group.
+        words: what users may call the action, separated by spaces.
+        changes: it changes the cluster: not offered if that is read-only.
+        param: the query parameter that has the topic or group, if the URL has no such argument.
+        anchor: the id of the field that gets the focus.
+        is_shown: also offered with each topic or group that a search finds.
     """
 
     verb: str
@@ -46,9 +50,9 @@ class ActionOn:
     anchor: str = ""
     is_shown: bool = True
 
-    def split(self, text: str) -> str | None:
-        """The name that is left of a query without the words of this action; None without any."""
-        words = text.split()
+    def name_in(self, query: str) -> str | None:
+        """The query without the words of this action; None if it has none of them."""
+        words = query.split()
         left = [word for word in words if not self._has(word)]
         if len(left) == len(words):
             return None
@@ -61,8 +65,8 @@ class ActionOn:
             return False
         return any(each.startswith(word.casefold()) for each in self.words().split())
 
-    def on(self, searched: SearchedCluster, name: str) -> Action | None:
-        """The action on this topic or group; None if the user may not do it."""
+    def link(self, searched: SearchedCluster, name: str) -> ActionLink | None:
+        """The link for this topic or group; None if the user may not do the action."""
         may = searched.may_change if self.changes else searched.rights.may
         if not may(self.verb, name):
             return None
@@ -70,106 +74,106 @@ class ActionOn:
         params = {self.param: name} if self.param else {}
         try:
             url = searched.url(self.page, *arguments, **params)
-        except NoReverseMatch:  # a cluster may tell a topic whose name has no place in a path
+        except NoReverseMatch:  # the cluster reports a name that no path can have
             return None
         if len(url) > URL_LENGTH_MAX:
             return None
         note = _("opens a form") if self.changes else ""
-        return Action(self.title(), self.icon, f"{url}#{self.anchor}".rstrip("#"), note)
+        return ActionLink(self.title(), self.icon, f"{url}#{self.anchor}".rstrip("#"), note)
 
 
-MESSAGES = ActionOn(
+MESSAGES = ResourceAction(
     "record.read", "messages", lambda: _("Messages"), "message-2",
     lambda: _("messages records read browse consume"), changes=False,
 )  # fmt: skip
-RETENTION = ActionOn(
+RETENTION = ResourceAction(
     "topic.configure", "topic-config", lambda: _("Change retention"), "pencil",
     lambda: _("change retention.ms retention.bytes keep settings edit"),
     anchor="id_retention.ms",
 )  # fmt: skip
-RESET_OFFSETS = ActionOn(
+RESET_OFFSETS = ResourceAction(
     "group.alter", "group-reset", lambda: _("Reset offsets"), "arrow-back-up",
     lambda: _("reset offsets rewind replay seek skip"),
 )  # fmt: skip
-ON_TOPIC = (
+TOPIC_ACTIONS = (
     MESSAGES,
-    ActionOn(
+    ResourceAction(
         "record.read", "messages-search", lambda: _("Search messages"), "search",
         lambda: _("search messages records find key time filter query"), changes=False,
         anchor="id_text",
     ),
-    ActionOn(
+    ResourceAction(
         "record.read", "messages-search", lambda: _("Export messages"), "download",
         lambda: _("export messages records download csv json parquet"), changes=False,
         anchor="id_text", is_shown=False,
     ),
-    ActionOn(
+    ResourceAction(
         "topic.view", "topic-consumers", lambda: _("Consumers"), "users-group",
         lambda: _("consumers readers lag"), changes=False,
     ),
-    ActionOn(
+    ResourceAction(
         "topic.view", "topic-config", lambda: _("Configuration"), "settings",
         lambda: _("configuration settings"), changes=False,
     ),
     RETENTION,
-    ActionOn(
+    ResourceAction(
         "record.write", "record-write", lambda: _("Write records"), "send",
         lambda: _("write records messages produce publish send"), is_shown=False,
     ),
-    ActionOn(
+    ResourceAction(
         "record.write", "record-copy", lambda: _("Copy records"), "copy",
         lambda: _("copy records messages mirror"), is_shown=False,
     ),
-    ActionOn(
+    ResourceAction(
         "topic.alter", "topic-add-partitions", lambda: _("Add partitions"), "plus",
         lambda: _("add partitions increase"),
     ),
-    ActionOn(
+    ResourceAction(
         "topic.reassign", "reassign", lambda: _("Reassign partitions"), "server-2",
         lambda: _("reassignment partitions move replicas replication factor"), param="topic",
         is_shown=False,
     ),
-    ActionOn(
+    ResourceAction(
         "topic.create", "topic-create", lambda: _("Clone"), "copy",
         lambda: _("clone duplicate"), param="copy", is_shown=False,
     ),
-    ActionOn(
+    ResourceAction(
         "topic.purge", "topic-purge", lambda: _("Purge records"), "trash",
         lambda: _("purge records messages delete truncate empty"),
     ),
-    ActionOn(
+    ResourceAction(
         "topic.delete", "topic-delete", lambda: _("Delete the topic"), "trash",
         lambda: _("delete remove drop"),
     ),
 )  # fmt: skip
-ON_GROUP = (
+GROUP_ACTIONS = (
     RESET_OFFSETS,
-    ActionOn(
+    ResourceAction(
         "alert.edit", "alert-rule-add", lambda: _("Alert on this group"), "bell",
         lambda: _("alert rule notify webhook lag"), changes=False, param="group", is_shown=False,
     ),
-    ActionOn(
+    ResourceAction(
         "group.alter", "group-offsets-delete", lambda: _("Delete offsets"), "trash",
         lambda: _("delete offsets remove forget"),
     ),
-    ActionOn(
+    ResourceAction(
         "group.delete", "group-delete", lambda: _("Delete the group"), "trash",
         lambda: _("delete remove drop"),
     ),
 )  # fmt: skip
 
 
-def of_topic(searched: SearchedCluster, name: str) -> tuple[Action, ...]:
-    """The actions on a topic that are shown with it."""
-    return _shown(ON_TOPIC, searched, name)
+def of_topic(searched: SearchedCluster, name: str) -> tuple[ActionLink, ...]:
+    """The links that are shown with a topic."""
+    return _shown(TOPIC_ACTIONS, searched, name)
 
 
-def of_group(searched: SearchedCluster, name: str) -> tuple[Action, ...]:
-    return _shown(ON_GROUP, searched, name)
+def of_group(searched: SearchedCluster, name: str) -> tuple[ActionLink, ...]:
+    return _shown(GROUP_ACTIONS, searched, name)
 
 
 def _shown(
-    actions: tuple[ActionOn, ...], searched: SearchedCluster, name: str
-) -> tuple[Action, ...]:
-    shown: Iterator[Action | None] = (each.on(searched, name) for each in actions if each.is_shown)
-    return tuple(action for action in shown if action)
+    actions: tuple[ResourceAction, ...], searched: SearchedCluster, name: str
+) -> tuple[ActionLink, ...]:
+    links = (each.link(searched, name) for each in actions if each.is_shown)
+    return tuple(link for link in links if link)
