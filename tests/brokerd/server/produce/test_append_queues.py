@@ -62,7 +62,7 @@ class Bench:
         self.queues = AppendQueues(ManualClock(), self.memory)
 
     def lead(self, version: int, leader: int = 1) -> None:
-        self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)), 0)
+        self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)))
 
     def add(self, work: Work | None, *batches: memoryview, at: int = 0) -> tuple[AppendFuture, ...]:
         client: Any = self.client
