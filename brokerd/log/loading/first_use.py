@@ -50,7 +50,6 @@ class FirstUse:
         local.recovery_point = loaded.recovery_point
         log.take(loaded)
         recovery.warn_of_loss(log.directory, durable_offset, log.log_end_offset)
-        local.truncations += 1
         local.context.on_cut()
         log.on_truncated()
 

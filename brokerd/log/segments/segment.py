@@ -172,37 +172,6 @@ class Segment:
         length: int = _LENGTH.unpack(os.pread(self.file.fd(), _LENGTH.size, position))[0]
         return length + LENGTH_OVERHEAD_BYTES
 
-    # -- cutting ---------------------------------------------------------------------------
-
-    def truncate_to(self, offset: int) -> int:
-        """Cuts off the batch with `offset` and all behind it; returns the end. Raises OSError."""
-        position, offset = self._end_below(offset)
-        if position < self.size_bytes:
-            self.file.cut(position)
-            os.ftruncate(self.file.fd(), position)
-            self.index.truncate_to(offset)
-            self.time_index.truncate_to(offset)
-            kept = [each for each in self.aborted if each.last_offset < offset]
-            if len(kept) < len(self.aborted):
-                self.set_aborted(kept, len(kept))
-            self.size_bytes = position
-            self.write_back_from = min(self.write_back_from, position)
-            self.forget_page()
-            self._memo.clear()
-            if position == 0:
-                self.first_batch_timestamp_ms = None
-        return self.read_tail()
-
-    def _end_below(self, offset: int) -> tuple[int, int]:
-        """Where the last batch ends that ends before `offset`, or the first damaged one begins; and
-        the offset behind what lies before."""
-        end, next_offset = self.index.floor(offset - 1), self.base_offset
-        for position, header in self.batches_from(end):
-            if header.last_offset >= offset:
-                break
-            end, next_offset = position + header.size_bytes, header.last_offset + 1
-        return end, min(next_offset, offset)
-
     # -- indexes, at first use ---------------------------------------------------------------------
 
     @property

@@ -209,15 +209,6 @@ class SegmentList:
         self.forget_skips()
         return dropped
 
-    def drop_after(self, offset: int) -> list[Segment]:
-        """Take out the segments that begin after `offset`; the first one stays in any case."""
-        kept = max(bisect_right(self._bases, offset), 1)
-        dropped = self._segments[kept:]
-        del self._segments[kept:], self._bases[kept:]
-        self.forget_skips()
-        self.active = self._segments[-1]
-        return dropped
-
 
 def _pin_cached(segment: Segment, position: int, end: int, min_one_batch: bool) -> FileRange:
     """A range that is in memory; a shorter one, if that is. Raises NotInPageCache."""

@@ -151,14 +151,6 @@ async def test_what_comes_back_after_the_leader_has_moved_is_refused(bench: Benc
     assert bench.partition.log.log_end_offset == 0
 
 
-async def test_what_comes_back_after_the_log_was_cut_goes_behind_its_new_end(bench: Bench) -> None:
-    for _ in range(5):
-        bench.partition.append([batch()], 0)
-    outcomes = bench.add(GZIP)
-    bench.partition.log.truncate_to(2)
-    assert await bench.results(outcomes) == [(2, None)]
-
-
 async def test_a_disk_that_fails_fails_all_that_came_back_together(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
