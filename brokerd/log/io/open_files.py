@@ -5,9 +5,7 @@ more than `limit` are open, those not used since the last round are closed (seco
 mark costs nothing on the hot path, an ordered LRU would).
 
 A FileRange pins its file: while one is queued for sending, the descriptor stays open whatever
-happens to the segment (closed for room, renamed, unlinked). The last release closes it. Only when
-the log is cut below its end it must not be sent: other records may lie there by then. Such a range
-says so (`is_cut`).
+happens to the segment (closed for room, renamed, unlinked). The last release closes it.
 
 The system is asked not to read ahead by itself: it would do so in whoever touches a page that is
 not in memory, or the one at which it had planned to read on, which is the event loop at a look-up
@@ -24,7 +22,6 @@ from typing import Final
 
 OPEN_FILES_MAX: Final = 4096
 HELD_BYTES_MAX: Final = 256 << 20
-_NOWHERE: Final = 1 << 63
 
 
 def _nothing() -> None:
@@ -33,7 +30,7 @@ def _nothing() -> None:
 
 class LogFile:
     __slots__ = (
-        "_closing", "_fd", "_files", "_on_close", "cut_at", "held_bytes", "path", "pins", "used",
+        "_closing", "_fd", "_files", "_on_close", "held_bytes", "path", "pins", "used",
     )  # fmt: skip
 
     def __init__(self, files: "OpenFiles", path: str, on_close: Callable[[], None]) -> None:
@@ -43,7 +40,6 @@ class LogFile:
         self._on_close = on_close
         self.path = path
         self.pins = 0
-        self.cut_at = _NOWHERE
         self.held_bytes = 0
         self.used = False
 
@@ -60,8 +56,6 @@ class LogFile:
 
     def pin(self, position_bytes: int, size_bytes: int) -> "FileRange":
         fd = self.fd()
-        if self.pins == 0:
-            self.cut_at = _NOWHERE
         self.pins += 1
         return FileRange(fd, position_bytes, size_bytes, self)
 
@@ -69,10 +63,6 @@ class LogFile:
         """Note how much memory is held for the file until it is closed; others may be closed."""
         if self._fd >= 0:
             self._files.hold(self, size_bytes)
-
-    def cut(self, position_bytes: int) -> None:
-        """Note that what is behind a position goes, for the ranges on their way."""
-        self.cut_at = min(self.cut_at, position_bytes)
 
     def unpin(self) -> None:
         self.pins -= 1
@@ -121,12 +111,6 @@ class FileRange:
 
     def is_of(self, file: LogFile) -> bool:
         return self._file is file
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether the log was cut below its end since the file was pinned, so that it is void."""
-        file = self._file
-        return file is not None and self.position_bytes + self.size_bytes > file.cut_at
 
     def read(self) -> bytes:
         """The bytes themselves, for who cannot send from a file."""
