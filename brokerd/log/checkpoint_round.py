@@ -23,11 +23,7 @@ class CheckpointRound:
     """The file `name` of every log directory; `done` is called for each that was written."""
 
     def __init__(
-        self,
-        dirs: LogDirs,
-        name: str,
-        submit: Callable[[DiskJob], None],
-        done: Done,
+        self, dirs: LogDirs, name: str, submit: Callable[[DiskJob], None], done: Done
     ) -> None:
         self._dirs = dirs
         self._name = name

@@ -15,12 +15,7 @@ from typing import Final
 
 from brokerd.errors import KafkaError
 from brokerd.log import names
-from brokerd.log.checkpoints import (
-    EPOCH,
-    malformed,
-    read_entries,
-    write_entries,
-)
+from brokerd.log.checkpoints import EPOCH, malformed, read_entries, write_entries
 from brokerd.log.context import no_failure
 from brokerd.log.io.disk_jobs import DiskJob, run_now
 

@@ -18,10 +18,7 @@ class ProducerExpiry:
     """A periodic task: `tick` is called about once a second and does a bounded slice."""
 
     def __init__(
-        self,
-        logs: Callable[[], Sequence[UnifiedLog]],
-        expiration_ms: int,
-        interval_ms: int,
+        self, logs: Callable[[], Sequence[UnifiedLog]], expiration_ms: int, interval_ms: int
     ) -> None:
         self._logs = logs
         self.expiration_ms = expiration_ms

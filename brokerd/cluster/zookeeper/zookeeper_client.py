@@ -91,10 +91,7 @@ class ZooKeeper:
         self._loop = loop
         self._connect = connect
         self._acl_of = acl_of
-        self._listeners = {
-            KazooState.SUSPENDED: on_suspended,
-            KazooState.LOST: on_lost,
-        }
+        self._listeners = {KazooState.SUSPENDED: on_suspended, KazooState.LOST: on_lost}
         self._on_connected = on_connected
         self._connected = threading.Event()
         self._ending = threading.Lock()

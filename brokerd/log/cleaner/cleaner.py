@@ -207,10 +207,7 @@ class _Cleaning:
         return header.last_offset == last_offset
 
     def _write(
-        self,
-        output: CleanedSegment,
-        batches: list[StoredBatch],
-        kept: list[Buffer | None],
+        self, output: CleanedSegment, batches: list[StoredBatch], kept: list[Buffer | None]
     ) -> bool:
         """Writes the records that are kept; returns whether they differ from what was read."""
         is_changed = False

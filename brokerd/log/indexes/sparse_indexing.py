@@ -46,11 +46,7 @@ class RebuiltIndexes:
     )  # fmt: skip
 
     def __init__(
-        self,
-        base_offset: int,
-        index: OffsetIndex,
-        time_index: TimeIndex,
-        index_interval_bytes: int,
+        self, base_offset: int, index: OffsetIndex, time_index: TimeIndex, index_interval_bytes: int
     ) -> None:
         self.index = index
         self.time_index = time_index

@@ -18,12 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from brokerd.log.indexes.offset_index import (
-    PENDING_MAX,
-    CorruptIndexError,
-    overwrite,
-    write_at,
-)
+from brokerd.log.indexes.offset_index import PENDING_MAX, CorruptIndexError, overwrite, write_at
 
 ENTRY_BYTES: Final = 12
 NO_TIMESTAMP: Final = -1

@@ -106,7 +106,7 @@ def life(directory: Path, tell: Tell) -> None:
     first.append(8, 1)
     manager.tasks.tick_checkpoints(NOW_MS + DEFAULT_INTERVALS.checkpoint_interval_ms)
     manager.write_offsets(checkpoints.HIGH_WATERMARK, {("t", 0): 32, ("t", 1): 2})
-    first.delete_before(manager, 9)
+    first.delete_before(manager, 20)
     manager.tasks.tick_retention(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
     manager.tasks.tick_delete(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
     first.append(2, 2)
