@@ -1,9 +1,8 @@
-"""Stages an append: everything that is computed for a group of batches before it is written.
+"""Stages an append: what is computed for a group of batches before it is written.
 
 Nothing here changes the log. Offsets and leader epoch are written into the batches (both are
-outside the CRC); everything else is collected in a `Staged`, which the log applies after the write
-succeeded. For each batch there is one unpack, one pack and no copy; no record is decoded.
-"""
+outside the CRC); the rest is collected in a `Staged`, which the log applies after the write
+succeeded. No record is decoded."""
 
 import struct
 from collections.abc import Sequence
@@ -32,10 +31,9 @@ _pack_stamp = _STAMP.pack_into
 
 
 class AppendResult(NamedTuple):
-    """The result of one batch. A refused batch has an `error` and the offsets -1.
-    `log_append_time_ms` is -1 if the topic keeps the producer's timestamps. A duplicate has the
-    offsets of its first append, and as in Kafka the largest timestamp, even if that is another
-    batch's."""
+    """The result of one batch. A refused one has an `error` and the offsets -1;
+    `log_append_time_ms` is -1 with CreateTime. A duplicate has the offsets of its first append and,
+    as in Kafka, the largest timestamp."""
 
     base_offset: int
     last_offset: int

@@ -32,8 +32,7 @@ Done = Callable[[OSError | None], object]
 
 
 class CheckpointFile:
-    """See the module. `latest` are the entries of the file once all submitted jobs are done; None
-    if they are not known."""
+    """`latest` are the entries of the file once all submitted jobs are done; None if not known."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -77,8 +76,8 @@ class CheckpointFile:
 
 
 class CheckpointJob(DiskJob):
-    """Replaces the checkpoint at `path`. `gone` are deleted logs; under `lock` more may be added
-    until the file is replaced."""
+    """Replaces the checkpoint at `path`. `gone` are deleted logs; more may be added under
+    `lock`."""
 
     def __init__(self, path: str, offsets: Offsets, done: Done, lock: Lock) -> None:
         self._path = path
@@ -101,7 +100,7 @@ class CheckpointJob(DiskJob):
             os.replace(temporary, path)
 
     def _entries(self) -> list[str]:
-        """In pieces, so that the thread that appends gets the interpreter in between."""
+        """In pieces, so that the event loop gets the interpreter in between."""
         entries: list[str] = []
         items = iter(self._offsets.items())
         while piece := dict(islice(items, PIECE)):

@@ -1,8 +1,5 @@
-"""One checkpoint of all logs: offsets are collected a slice at a time, and written if any changed.
-
-To ask each of 40,000 logs for its offset takes tens of milliseconds, and to write a file without a
-change would be most of the work of an idle broker.
-"""
+"""One checkpoint of all logs: offsets are collected a slice at a time, since asking 40,000 logs
+takes tens of milliseconds, and written if any changed."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
@@ -70,12 +67,11 @@ class CheckpointRound:
         self._submit = submit
 
     def forget(self, directory: str) -> None:
-        """The file of a log directory is written elsewhere: drops what the current round has
-        collected for it, which may be older."""
+        """The file of a directory is written elsewhere: drops what this round has collected for
+        it."""
         self._found.pop(directory, None)
 
     def forget_log(self, key: TopicPartition) -> None:
-        """A log was deleted: drops what the current round has collected of it."""
         for found in self._found.values():
             found.pop(key, None)
 

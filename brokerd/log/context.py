@@ -27,14 +27,13 @@ def no_failure(error: OSError) -> None:
 
 
 def storage_error(error: OSError) -> KafkaError:
-    """The error for a client after an error of the disk."""
     return KafkaError(
         ErrorCode.KAFKA_STORAGE_ERROR, f"{error.filename or 'the log'}: {error.strerror or error}"
     )
 
 
 class Trash:
-    """Files and directories that were renamed and wait to be removed."""
+    """Renamed files and directories that wait to be removed."""
 
     def __init__(self) -> None:
         self._due: list[tuple[int, str]] = []  # a heap
@@ -43,11 +42,10 @@ class Trash:
         return len(self._due)
 
     def add(self, path: str, due_ms: int) -> None:
-        """Keeps a path until `due_ms` (milliseconds since 1970)."""
+        """`due_ms` is in milliseconds since 1970."""
         heappush(self._due, (due_ms, path))
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether the time of any path has come."""
         return bool(self._due) and self._due[0][0] <= now_ms
 
     def take_due(self, now_ms: int, most: int) -> list[str]:
@@ -60,9 +58,9 @@ class Trash:
 
 @dataclass(frozen=True, slots=True)
 class LogContext:
-    """What a log needs from its broker. `submit` runs DiskJobs one at a time, in the order given.
-    `on_failure` is called for each error of the disk of the logs, `on_cut` when the recovery point
-    of a log decreased. They may be called at any time, so they must not change a log."""
+    """`submit` runs DiskJobs one at a time, in the order given. `on_failure` is called for each
+    error of the disk of the logs, `on_cut` when the recovery point of a log decreased; neither may
+    change a log."""
 
     files: OpenFiles = field(default_factory=OpenFiles)
     trash: Trash = field(default_factory=Trash)

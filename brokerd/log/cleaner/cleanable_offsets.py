@@ -9,12 +9,10 @@ from brokerd.log.unified_log import UnifiedLog
 
 
 def closed_segments(log: UnifiedLog) -> list[Segment]:
-    """All segments but the active one."""
     return list(log.local.segments)[:-1]
 
 
 def end_of(log: UnifiedLog, segment: Segment) -> int:
-    """The offset after the last one of a segment."""
     return log.local.segments.end_after(segment.base_offset, log.log_end_offset)
 
 
@@ -41,7 +39,7 @@ def dirty_part(log: UnifiedLog, checkpoint: int, stable_offset: int, now_ms: int
 
 
 def dirty_bytes(log: UnifiedLog, checkpoint: int, now_ms: int) -> int:
-    """How much of a log is dirty; all of a log that cannot be read."""
+    """All of the log if it cannot be read."""
     try:
         return dirty_part(log, checkpoint, log.high_watermark, now_ms).dirty_bytes
     except (OSError, KafkaError):

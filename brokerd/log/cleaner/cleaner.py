@@ -1,10 +1,9 @@
-"""One round of cleaning a log, as a worker does it: read closed segments, write `.cleaned` files.
+"""One round of cleaning a log, as a worker does it (Kafka's Cleaner).
 
 First the dirty part is read and the last offset of each key put into the offset map, until all is
-read or the map is full. Then all segments that hold offsets up to there are read, in groups that
-fit one segment together, and what stays of them is written. After each group `report` is asked; it
-swaps the files in, or says false, and the round ends.
-"""
+read or the map is full. Then all segments up to there are read, in groups that fit one segment, and
+what stays is written to `.cleaned` files. After each group `report` is asked; it swaps the files
+in, or returns False, and the round ends."""
 
 import os
 import time
@@ -40,8 +39,8 @@ class GivenUpError(Exception):
 def clean(
     job: Job, report: Report, *, seed: bytes, still_wanted: StillWanted = lambda: True
 ) -> RoundDone:
-    """Does a round. Never raises: `failed` of the result says what went wrong; empty with offset
-    -1, the round was cancelled."""
+    """Never raises: `failed` of the result has the error; empty with offset -1, the round was
+    cancelled."""
     end_offset, failed = -1, ""
     cleaning = None
     try:
@@ -76,7 +75,7 @@ class _Cleaning:
         self.read_bytes = self.written_bytes = self.records_before = self.records_after = 0
 
     def run(self) -> int:
-        """Cleans; returns the offset up to which the log is clean now."""
+        """Returns the offset up to which the log is clean now."""
         files = [self._files_of(*segment) for segment in self._job.segments]
         aborted = self._aborted(files)
         latest = self._fill_map(
@@ -111,7 +110,7 @@ class _Cleaning:
     # -- the map -----------------------------------------------------------------------------------
 
     def _fill_map(self, files: Sequence[SegmentFiles], aborted: list[AbortedTxn]) -> int:
-        """Returns the last offset that the map knows of."""
+        """Returns the last offset that the map has."""
         transactions = Transactions(aborted)
         latest = self._job.dirty_start - 1
         for each in files:
@@ -128,7 +127,7 @@ class _Cleaning:
         return latest
 
     def _put(self, table: RecordTable, wanted: list[bool]) -> int:
-        """Puts the keys of a table; returns the last offset put if there was no more room."""
+        """Returns the last offset put if there was no more room, else -1."""
         chosen = np.array(wanted, np.bool_)[table.batch_of] & (table.key_lengths >= 0)
         rows = np.flatnonzero(chosen & (table.offsets >= self._job.dirty_start))
         first, second = self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
@@ -209,7 +208,7 @@ class _Cleaning:
     def _write(
         self, output: CleanedSegment, batches: list[StoredBatch], kept: list[Buffer | None]
     ) -> bool:
-        """Writes the records that are kept; returns whether they differ from what was read."""
+        """Returns whether the records differ from what was read."""
         is_changed = False
         rows: list[tuple[BatchHeader, Buffer]] = []
         for (header, view), data in zip(batches, kept, strict=True):
@@ -278,8 +277,7 @@ class _Cleaning:
 
 
 class Throttle:
-    """Sleeps when reads and writes are ahead of log.cleaner.io.max.bytes.per.second, in pauses that
-    are not too short."""
+    """Keeps reads and writes below log.cleaner.io.max.bytes.per.second, by pauses."""
 
     def __init__(
         self,

@@ -31,8 +31,8 @@ DEATHS_MAX: Final = 2
 
 @dataclass(slots=True)
 class CleanerMetrics:
-    """What was done since the start; of the last check, when it began and how dirty the dirtiest
-    log was; of the last round, how long it took, how full its map was, how late it came."""
+    """Counts since the start; of the last check, when it began and the dirtiest ratio; of the last
+    round, how long it took, how full its map was, how late it came."""
 
     rounds: int = 0
     read_bytes: int = 0
@@ -104,7 +104,6 @@ class LogCleanerManager:
 
     @property
     def uncleanable(self) -> dict[TopicPartition, str]:
-        """The uncleanable logs, with the reason."""
         return {
             key: known.uncleanable_because
             for key, known in self._known.items()
@@ -131,8 +130,8 @@ class LogCleanerManager:
         )
 
     def dirty_part_of(self, log: UnifiedLog, stable_offset: int) -> LogToClean | None:
-        """The clean and the dirty bytes of a compacted log below its last stable offset; None if
-        the log is uncleanable. Raises OSError, KafkaError."""
+        """The dirty part below the last stable offset; None if the log is uncleanable. Raises
+        OSError, KafkaError."""
         known = self._known_of(log)
         is_unchanged = self.is_unchanged(known)
         if is_unchanged and known.uncleanable_because:
@@ -163,7 +162,7 @@ class LogCleanerManager:
         return False
 
     def _steps(self, now_ms: int) -> Iterator[None]:
-        """A check of all logs, one at a time; first those with lost jobs."""
+        """Checks all logs, one at a time; first those with lost jobs."""
         has_lost = False
         for key, known in list(self._known.items()):
             if not known.is_busy and not self.is_unchanged(known):
@@ -216,8 +215,8 @@ class LogCleanerManager:
                 self.workers.rest()
 
     def _start(self, known: _Known, whole: LogToClean, now_ms: int) -> bool:
-        """Has a log cleaned, or first made durable; returns whether there was anything to do.
-        `whole` is what could be cleaned without open transactions."""
+        """Has a log cleaned, or first flushed; returns whether there was anything to do. `whole` is
+        what could be cleaned without open transactions."""
         log = known.log
         if not self.is_unchanged(known):
             return False
@@ -291,7 +290,6 @@ class LogCleanerManager:
         self.checkpoint()
 
     def checkpoint(self) -> None:
-        """Checkpoints up to where each log is clean."""
         offsets = {
             key: known.checkpoint
             for key, known in (self._stored | self._known).items()
@@ -300,7 +298,7 @@ class LogCleanerManager:
         self.logs.write_offsets(checkpoints.CLEANER, offsets)
 
     def failed(self, known: _Known, reason: str) -> None:
-        """A log could not be cleaned: it is uncleanable, unless it has changed meanwhile."""
+        """The log is uncleanable from now on, unless it has changed meanwhile."""
         if not self.is_unchanged(known):
             return
         known.uncleanable_because = reason
@@ -333,7 +331,7 @@ class _Round:
         return True
 
     def _is_wanted(self, group: SegmentGroupDone) -> bool:
-        """Whether the segments from which a group was made still exist unchanged."""
+        """Whether the segments from which the group was made still exist unchanged."""
         if not self._cleaner.is_unchanged(self._known):
             return False
         sizes = {base: size for base, _, size in self._job.segments}

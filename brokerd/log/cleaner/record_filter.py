@@ -31,7 +31,7 @@ Batch = memoryview | bytearray | None
 
 
 class Rules(NamedTuple):
-    """The rules of one cleaning. Offsets above `latest_offset` are not in the offset map."""
+    """Offsets above `latest_offset` are not in the offset map."""
 
     latest_offset: int
     now_ms: int
@@ -39,14 +39,15 @@ class Rules(NamedTuple):
 
 
 class BatchRules(NamedTuple):
-    """Whether a batch's transaction allows its removal; whether it is its producer's last."""
+    """Of each batch: whether its transaction allows its removal; whether it is its producer's
+    last."""
 
     may_discard: Sequence[bool]
     last_of_producer: Sequence[bool]
 
 
 def horizon_of(header: BatchHeader) -> int | None:
-    """The delete horizon of a batch's tombstones; None if it is not set yet."""
+    """None if it is not set yet."""
     return header.base_timestamp if header.attributes & DELETE_HORIZON else None
 
 
@@ -58,7 +59,7 @@ def filter_batches(
     special: BatchRules,
 ) -> list[Batch]:
     """The bytes that are kept of each batch: `batch.view` itself, others, or None. `last_offsets`
-    is the offset map's answer for the key of each row of the table (-1: unknown)."""
+    has the offset map's answer for each row of the table (-1: unknown)."""
     kept = _kept(batches, table, last_offsets, rules, special)
     size = len(batches)
     counts = np.bincount(table.batch_of[kept], minlength=size).tolist()
@@ -91,7 +92,6 @@ def _kept(
     rules: Rules,
     special: BatchRules,
 ) -> Bools:
-    """Which records stay."""
     keeps_tombstones = np.empty(len(batches), np.bool_)
     keeps_all = np.zeros(len(batches), np.bool_)
     keeps_none = np.zeros(len(batches), np.bool_)

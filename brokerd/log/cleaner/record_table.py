@@ -1,8 +1,5 @@
-"""The records of many batches at once, as columns: where each lies, its offset, key and value.
-
-Only the first varint of a record (its length) is read one by one, for that is how the next one is
-found; all other fields are read for all records together.
-"""
+"""The records of many batches as columns. Only the length of a record is read one by one, since
+that leads to the next; all other fields are read for all records together."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -32,10 +29,9 @@ class StoredBatch(NamedTuple):
 
 
 class RecordTable(NamedTuple):
-    """Columns over all records, in order. `rows[n]` is (first, end) of the rows of batch n;
-    `starts` and `ends` say where a record lies in `data`, its length varint included, `bodies`
-    where it begins behind that varint and `rests` what follows its timestamp. A key length of -1 is
-    a null key."""
+    """Columns over all records, in order. `rows[n]` is (first, end) of the rows of batch n. In
+    `data` a record lies from `starts` (its length varint) to `ends`; `bodies` is behind that
+    varint, `rests` behind its timestamp. A key length of -1 is a null key."""
 
     data: bytearray
     rows: list[tuple[int, int]]
@@ -56,7 +52,7 @@ class RecordTable(NamedTuple):
 
 
 def tables(batches: Iterable[StoredBatch]) -> Iterator[tuple[list[StoredBatch], RecordTable]]:
-    """Batches with the table of their records, in pieces. KafkaError for a damaged one."""
+    """Batches with the table of their records, in pieces. Raises KafkaError for a damaged batch."""
     some: list[StoredBatch] = []
     payloads: list[memoryview] = []
     size = 0
@@ -104,9 +100,9 @@ def _damaged(batch: StoredBatch, reason: str) -> KafkaError:
 
 
 def _walk(data: bytearray, position: int, end: int, count: int, starts: list[int]) -> bool:
-    """Find where records begin in [position, end); whether they are `count` and fill it. Where two
-    neighbours are of one length, so are often many more: records whose lengths are the same bytes
-    at the same distance are taken in one step."""
+    """Finds where records begin in [position, end); whether they are `count` and fill it. Records
+    of equal length often follow each other: those whose lengths are the same bytes at the same
+    distance are taken in one step."""
     append = starts.append
     expected = len(starts) + count
     before = 0
@@ -188,7 +184,7 @@ def _columns(
 
 
 def read_varints(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
-    """The signed number at each position, and the position after it; at most ten bytes are read."""
+    """The signed number at each position, and the position after it."""
     byte = data[at]
     values = (byte & 0x7F).astype(np.uint64)
     following = at + 1

@@ -48,9 +48,8 @@ def replace(log: UnifiedLog, bases: Sequence[int], job: str, size_bytes: int, no
 
 
 def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
-    """Rename in what a job made of `old`; returns the `.deleted` paths. Raises OSError, and
-    KafkaError, before anything is touched, where the cleaned data are not there with the size that
-    they should have. Segments in memory are the caller's to replace."""
+    """Renames in what a job made of `old`; returns the `.deleted` paths. Raises OSError, and
+    KafkaError before anything is touched if the cleaned data have another size."""
     first = old[0]
     _require(_cleaned(first, names.LOG, job), size_bytes)
     for suffix in _INDEXES:
@@ -61,7 +60,7 @@ def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
 
 
 def _put_in_place(old: Sequence[Segment]) -> list[str]:
-    """The set is complete: the old files go, the new ones get their names."""
+    """The old files go, the new ones get their names."""
     first = old[0]
     deleted = []
     for segment in old:

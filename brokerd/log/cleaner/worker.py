@@ -1,10 +1,8 @@
-"""The process that cleans (in Kafka a CleanerThread), started by the broker:
-`python -m brokerd.log.cleaner.worker`.
+"""The process that cleans (in Kafka a CleanerThread): `python -m brokerd.log.cleaner.worker`.
 
-It reads jobs from standard input and writes their results to standard output (see
-`worker_messages`). After each group of segments it reads `true` if it shall go on. It ends when
-standard input ends, and gives up a job as soon as the broker is no longer its parent.
-"""
+It reads jobs from standard input and writes their results to standard output (`worker_messages`).
+After each group of segments it reads `true` if it shall go on. It ends with its standard input, and
+gives up a job if the broker is no longer its parent."""
 
 import os
 import sys
