@@ -1,7 +1,9 @@
 """The log of one partition: an offset for every record, appended and read.
 
-It consists of `LocalLog` (the files), `FirstUse` (what the first use reads), `ProducerState` and
-`LeaderEpochFileCache`. Callers use these directly for what concerns only one of them.
+It consists of `LocalLog` (the files), `ProducerState` and `LeaderEpochFileCache`. Callers use these
+directly for what concerns only one of them. A log opened after a clean stop reads nothing until its
+first use; then the batches behind the last index entry are walked, and if they do not end where the
+log should end, its last segment is recovered as after an unclean stop.
 
 Invariants:
 - offsets only grow; the log start is at or below the log end; `high_watermark` is moved by the
@@ -31,9 +33,8 @@ from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead
 from brokerd.log.leader_epochs import LeaderEpochFileCache
 from brokerd.log.loading import recovery
-from brokerd.log.loading.first_use import FirstUse
 from brokerd.log.local_log import LocalLog
-from brokerd.log.producer_state import NO_TXN, ProducerEntry, ProducerState
+from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.roll_policy import should_roll
 
 logger = logging.getLogger(__name__)
@@ -45,9 +46,10 @@ class UnifiedLog:
     """See the module. `directory` holds nothing but this log."""
 
     __slots__ = (
-        "_append_time", "_first_use", "_last_epoch", "_segments", "config", "directory",
-        "high_watermark", "is_loaded", "local", "log_end_offset", "log_start_offset",
-        "on_start_moved", "on_truncated", "partition", "topic", "topic_id",
+        "_append_time", "_epochs", "_expired_until_ms", "_is_end_checked", "_last_epoch",
+        "_producers", "_segments", "config", "directory", "high_watermark", "is_loaded", "local",
+        "log_end_offset", "log_start_offset", "on_start_moved", "on_truncated", "partition",
+        "topic", "topic_id",
     )  # fmt: skip
 
     def __init__(
@@ -70,8 +72,11 @@ class UnifiedLog:
         self.on_truncated: Callable[[], object] = lambda: None
         self.on_start_moved: Callable[[], object] = lambda: None
         self.high_watermark = loaded.log_start_offset
-        is_checked = loaded.truncated_bytes is not None or self._segments.active.size_bytes == 0
-        self._first_use = FirstUse(is_end_checked=is_checked)
+        is_recovered = loaded.truncated_bytes is not None
+        self._is_end_checked = is_recovered or self._segments.active.size_bytes == 0
+        self._producers: ProducerState | None = None
+        self._epochs: LeaderEpochFileCache | None = None
+        self._expired_until_ms = -1
         self.config = config
         self._append_time = config.is_append_time
         self.take(loaded)
@@ -121,43 +126,96 @@ class UnifiedLog:
         """The files that `load` will read."""
         return PendingFilesRead(self.directory, self._segments.active.base_offset)
 
+    # -- first use ---------------------------------------------------------------------------------
+
     @raises_storage_error
     def load(self) -> None:
         """Reads all that the first use needs. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         self.check_end()
-        self._first_use.load_producers(self)
-        self._first_use.load_epochs(self)
+        self._load_producers()
+        self._load_epochs()
         self.is_loaded = True
 
     @raises_storage_error
     def check_end(self) -> None:
-        """Checks at the first use that the log ends where the checkpoint says. Raises as `load`."""
-        self._first_use.check_end(self)
+        """Checks that the log ends where the checkpoint says; else it is recovered. Raises as
+        `load`."""
+        if not self._is_end_checked:
+            if self._segments.active.read_tail() != self.log_end_offset:
+                self._recover()
+            self._is_end_checked = True
+
+    def _recover(self) -> None:
+        """Recovers the last segment, as after an unclean stop."""
+        if self._epochs is not None:
+            self._epochs.close()
+        self._epochs = self._producers = None
+        local, active = self.local, self._segments.active
+        durable_offset = local.recovery_point
+        loaded = recovery.recover(
+            local.context, list(self._segments), self.log_start_offset, active.base_offset,
+            active.created_ms,
+        )  # fmt: skip
+        local.take(loaded.segments)
+        local.recovery_point = loaded.recovery_point
+        self.take(loaded)
+        recovery.warn_of_loss(self.directory, durable_offset, self.log_end_offset)
+        local.context.on_cut()
+        self.on_truncated()
+
+    def _load_producers(self) -> ProducerState:
+        """Reads the idempotent producers, from the last snapshot on."""
+        if self._producers is None:
+            offset, entries = producer_snapshot.load_latest(
+                self.directory, self.log_start_offset, self.log_end_offset
+            )
+            producers = ProducerState(entries)
+            if offset < self.log_end_offset:
+                producers.replay(recovery.with_markers(self._segments.headers_from(offset)))
+            producers.expire(self._expired_until_ms)
+            self._producers = producers
+        return self._producers
+
+    def _load_epochs(self) -> LeaderEpochFileCache:
+        """Reads the leader epochs, from the batches if their file is damaged or missing."""
+        if self._epochs is None:
+            context = self.local.context
+            epochs = LeaderEpochFileCache(self.directory, context.submit, context.failed)
+            if epochs.is_damaged or (not epochs.entries and self.size_bytes):
+                for _, _, header in self._segments.headers_from(self.log_start_offset):
+                    epochs.found(header.leader_epoch, header.base_offset)
+                epochs.save()
+            self._epochs = epochs
+        return self._epochs
 
     @property
+    @raises_storage_error
     def producers(self) -> ProducerState:
-        return self._first_use.load_producers(self)
+        self.check_end()
+        return self._load_producers()
 
     @property
     @raises_storage_error
     def epochs(self) -> LeaderEpochFileCache:
-        return self._first_use.load_epochs(self)
+        return self._load_epochs()
 
     def last_stable_offset(self, high_watermark: int) -> int:
         """Below it every transaction is complete. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
-        producers = self._first_use.producers
+        producers = self._producers
         if producers is None:
-            producers = self._known_producers()
+            producers = self.producers
             high_watermark = min(high_watermark, self.log_end_offset)
         unstable = producers.first_unstable(high_watermark)
         if unstable == NO_TXN or unstable >= high_watermark:
             return high_watermark
         return max(unstable, self.log_start_offset)
 
-    @raises_storage_error
-    def _known_producers(self) -> ProducerState:
-        self.check_end()
-        return self.producers
+    def expire_producers(self, until_ms: int) -> None:
+        """Forgets idempotent producers whose last batch is of `until_ms` or earlier, now or once
+        they are read."""
+        self._expired_until_ms = until_ms
+        if self._producers is not None:
+            self._producers.expire(until_ms)
 
     # -- append ------------------------------------------------------------------------------------
 
@@ -181,7 +239,7 @@ class UnifiedLog:
         if len(batches) > BUFFERS_MAX:
             first = self._append(batches[:BUFFERS_MAX], leader_epoch, now_ms)
             return first + self._append(batches[BUFFERS_MAX:], leader_epoch, now_ms)
-        producers = self._first_use.producers or self.producers
+        producers = self._producers or self.producers
         staged = stage(
             batches, self.log_end_offset, leader_epoch, producers,
             now_ms if self._append_time else -1,
@@ -236,7 +294,7 @@ class UnifiedLog:
         is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or KAFKA_STORAGE_ERROR; and
         NotInPageCache if not may_block and it would wait for the disk."""
         try:
-            if not self._first_use.is_end_checked:
+            if not self._is_end_checked:
                 if not may_block:
                     raise NotInPageCache(self.first_use())
                 self.check_end()
@@ -264,10 +322,6 @@ class UnifiedLog:
         is in a later segment, which one read does not reach. `found` is the result of `read` for
         them: with it this does not wait for the disk. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         return self._segments.bytes_below(offset, up_to, self.log_end_offset, found)
-
-    def active_producers(self) -> dict[int, ProducerEntry]:
-        """The producers that the log knows, by id. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
-        return self._known_producers().entries
 
     def aborted_transactions(self, offset: int, found: FileRange) -> list[tuple[int, int]]:
         """(producer id, first offset) of the aborted transactions in a range that `read` found, and
@@ -305,10 +359,6 @@ class UnifiedLog:
             self.on_start_moved()
         return self.log_start_offset
 
-    def expire_producers(self, until_ms: int) -> None:
-        """Forget idempotent producers whose last batch is of `until_ms` or earlier."""
-        self._first_use.expire_producers(until_ms)
-
     # -- closing -----------------------------------------------------------------------------------
 
     def flush(self) -> None:
@@ -317,10 +367,10 @@ class UnifiedLog:
 
     def finish_writing(self) -> bool:
         """Writes pending index entries; returns whether anything is to be synced. OSError."""
-        if not self._first_use.is_end_checked:
+        if not self._is_end_checked:
             return False
         self._segments.active.close_indexes()
-        if self._first_use.producers is not None:
+        if self._producers is not None:
             self._save_snapshot()
         return self.recovery_point < self.log_end_offset
 
@@ -332,5 +382,6 @@ class UnifiedLog:
 
     def abandon(self) -> None:
         """Close the files of a log that is about to be renamed away."""
-        self._first_use.close_epochs()
+        if self._epochs is not None:
+            self._epochs.close()
         self.local.abandon()

@@ -110,8 +110,8 @@ def _walked(
 
 
 class PendingWalk:
-    """A `page_cache.PendingRead`: a thread walks the batch, and what it found is kept. Requests with
-    the same search share it."""
+    """A `page_cache.PendingRead`: a thread walks the batch; requests with the same search share it,
+    and what it found is kept."""
 
     def __init__(
         self, segments: SegmentList, segment: Segment, position: int, search: TimestampSearch

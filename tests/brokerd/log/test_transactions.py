@@ -216,8 +216,8 @@ def test_open_and_aborted_transactions_are_known_after_a_restart(
     log = reopened(log, clean=clean)
     assert stable(log) == first_open == 3
     assert aborted(log, 0) == [(5, 0)]
-    assert log.active_producers()[6].txn_first_offset == first_open
-    assert log.active_producers()[5].coordinator_epoch == 7
+    assert log.producers.entries[6].txn_first_offset == first_open
+    assert log.producers.entries[5].coordinator_epoch == 7
     end(log, 6, ABORT)
     assert aborted(log, 0) == [(5, 0), (6, 3)]
 
@@ -250,7 +250,7 @@ def test_an_index_that_is_made_anew_costs_no_producer_whose_batches_lie_before_t
     (tmp_path / f"{0:020d}.txnindex").write_bytes(b"no index")
     log = open_log(tmp_path, recovery_point=3, log_start_offset=2)
     aborted_across(log, 0)
-    assert list(log.active_producers()) == [5]
+    assert list(log.producers.entries) == [5]
 
 
 def test_the_index_goes_with_its_segment(tmp_path: Path) -> None:
