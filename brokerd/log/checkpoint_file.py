@@ -9,7 +9,7 @@ after a kill, the new log would begin at the old offset, and acknowledged record
 import errno
 import os
 import time
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 from itertools import islice
 from threading import Lock
 from typing import Final
@@ -17,7 +17,6 @@ from typing import Final
 from brokerd.log.checkpoints import (
     Offsets,
     offset_entries,
-    read_offsets,
     write_entries,
     zero_offsets,
 )
@@ -40,10 +39,6 @@ class CheckpointFile:
         self._jobs: list[CheckpointJob] = []
         self._sync: SyncJob | None = None
         self._lock = Lock()  # held while a file takes the place of another
-
-    def read(self) -> Mapping[TopicPartition, int]:
-        """The entries. Raises KafkaError if the file is damaged."""
-        return read_offsets(self.path)
 
     def job(self, offsets: Offsets, done: Done) -> "CheckpointJob":
         """The job that writes these offsets, which must not change; to be submitted at once."""

@@ -80,7 +80,7 @@ class LogManager:
     def _load(self, log_dir: LogDir, now_ms: int) -> None:
         recovery_points = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
         log_starts = log_dir.read_checkpoint(checkpoints.LOG_START)
-        for name in log_dir.entries():
+        for name in sorted(entry.name for entry in os.scandir(log_dir.path) if entry.is_dir()):
             path = f"{log_dir.path}/{name}"
             if name.endswith(names.DELETE_SUFFIX):
                 self._context.trash.add(path, now_ms)

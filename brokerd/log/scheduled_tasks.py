@@ -139,12 +139,9 @@ class LogTasks:
         try:
             return len(retention.apply(log, now_ms, log.high_watermark))
         except KafkaError as error:
-            self.storage_event(log, error)
+            detail = {"topic": log.topic, "partition": log.partition, "error": str(error)}
+            self._context.on_event("storage_error", detail)
             return 0
-
-    def storage_event(self, log: UnifiedLog, error: Exception) -> None:
-        detail = {"topic": log.topic, "partition": log.partition, "error": str(error)}
-        self._context.on_event("storage_error", detail)
 
     # -- removing ----------------------------------------------------------------------------------
 

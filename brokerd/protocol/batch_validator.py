@@ -70,9 +70,11 @@ def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
     and the CRC are looked at. Raises KafkaError with the code that Kafka's LogValidator and
     ProduceRequest have: CORRUPT_MESSAGE (wrong CRC, no batch at all), MESSAGE_TOO_LARGE,
     UNSUPPORTED_COMPRESSION_TYPE, INVALID_RECORD (anything else that lies)."""
-    if len(view) < HEADER_BYTES or _torn(view):
+    if len(view) < HEADER_BYTES:
         raise _not_one_batch(view)
     header = read_header(view)
+    if header.magic != MAGIC or header.size_bytes != len(view):
+        raise _not_one_batch(view)
     refused = _refusal(header, view, max_message_bytes)
     if refused is not None:
         raise refused
@@ -85,13 +87,6 @@ def has_odd_header(header: BatchHeader) -> bool:
     return bool(header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON)) or not (
         header.max_timestamp >= header.base_timestamp >= NO_TIMESTAMP
     )
-
-
-def _torn(view: memoryview) -> bool:
-    length: int
-    magic: int
-    length, magic = _LENGTH_AND_MAGIC.unpack_from(view, _LENGTH_POSITION)
-    return magic != MAGIC or length + LENGTH_OVERHEAD_BYTES != len(view)
 
 
 def _not_one_batch(view: memoryview) -> KafkaError:

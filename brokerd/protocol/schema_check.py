@@ -14,21 +14,23 @@ that has some is copied without those fields, with the longest time there can be
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from struct import Struct
+from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.schema_writer import FieldShape, shapes
 from brokerd.protocol.varint import read_uvarint
 
 
+@dataclass(slots=True)
 class Progress:
     """Of one walk: how many items the request's arrays may still have, and what cannot be read as
     it is: (start, end, what takes its place)."""
 
-    def __init__(self, items_left: int) -> None:
-        self.items_left = items_left
-        self.runs: list[tuple[int, int, bytes]] = []
+    items_left: int
+    runs: list[tuple[int, int, bytes]] = field(default_factory=list)
 
 
 Walk = Callable[[memoryview, int, Progress], int]
@@ -71,14 +73,13 @@ def _without(view: memoryview, runs: list[tuple[int, int, bytes]]) -> memoryview
     return memoryview(b"".join((*parts, view[position:])))
 
 
-class Walker:
+class Walker(NamedTuple):
     """How to pass one message, struct or field. `fixed_bytes` is its size where that never differs,
     else -1; `least_bytes` is the smallest size there can be."""
 
-    def __init__(self, walk: Walk, fixed_bytes: int, least_bytes: int) -> None:
-        self.walk = walk
-        self.fixed_bytes = fixed_bytes
-        self.least_bytes = least_bytes
+    walk: Walk
+    fixed_bytes: int
+    least_bytes: int
 
 
 @cache

@@ -26,11 +26,6 @@ HIGH_WATERMARK_INTERVAL_MS: Final = 5_000
 class ReplicaManager:
     """See the module. Not thread-safe."""
 
-    __slots__ = (
-        "_checkpoint_due_ms", "_checkpoint_interval_ms", "_clock", "_high_watermarks", "_logs",
-        "_partitions", "_round", "gone", "gone_by_topic", "local_id", "offline",
-    )  # fmt: skip
-
     def __init__(
         self,
         logs: LogManager,

@@ -8,7 +8,6 @@ as Kafka's Sanitizer does, so that no name is two levels.
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from urllib.parse import quote, unquote
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError
@@ -65,6 +64,7 @@ class ConfigAdmin:
         for _ in range(ATTEMPTS_MAX):
             try:
                 number = await self._attempt(entity, update, validate_only)
+                break
             except MultiError as error:
                 if not isinstance(error.cause, _RACES):
                     raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
@@ -73,10 +73,10 @@ class ConfigAdmin:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
             except DISCONNECTED as error:
                 raise unreachable(error) from error
-            await self._progress.until(partial(self._has_followed, number), FOLLOW_TIMEOUT_S)
-            return
-        message = f"The config of '{entity}' changes all the time, try again."
-        raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
+        else:
+            message = f"The config of '{entity}' changes all the time, try again."
+            raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
+        await self._progress.until(lambda: self._followed() >= number, FOLLOW_TIMEOUT_S)
 
     async def _attempt(self, entity: str, update: ConfigUpdate, validate_only: bool) -> int:
         """The number of the config change; NOTHING if nothing changed."""
@@ -134,9 +134,6 @@ class ConfigAdmin:
 
     async def _children(self, entity: str) -> list[str]:
         return sorted(await self._zookeeper.children(paths.config(entity)))
-
-    def _has_followed(self, number: int) -> bool:
-        return self._followed() >= number
 
 
 def _decoded(path: str, node: Node | None) -> dict[str, str]:

@@ -125,7 +125,7 @@ class ZooKeeper:
     async def stop(self) -> None:
         """Ends the session, so that its ephemeral nodes go at once."""
         self._listeners = {}
-        self._on_connected = _ignore
+        self._on_connected = lambda _: None
         await asyncio.to_thread(self._stop)
 
     def _stop(self) -> None:
@@ -363,7 +363,3 @@ def _settle(future: "asyncio.Future[Any]", result: Any) -> None:
 def _settle_with(future: "asyncio.Future[Any]", value: Any) -> None:
     if not future.done():
         future.set_result(value)
-
-
-def _ignore(_: int) -> None:
-    pass

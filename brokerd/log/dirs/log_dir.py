@@ -136,13 +136,10 @@ class LogDir:
             return
         sync_path(self.path)
 
-    def entries(self) -> list[str]:
-        return sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir())
-
     def read_checkpoint(self, name: str) -> Mapping[TopicPartition, int]:
         """The offsets in a checkpoint; none, with a warning, if the file is damaged."""
         try:
-            return self.checkpoints[name].read()
+            return checkpoints.read_offsets(self.checkpoints[name].path)
         except KafkaError as error:
             logger.warning("%s; going on without what it said", error.message)
             return {}

@@ -40,11 +40,6 @@ def index_batches(data: "Segment | RebuiltIndexes", rows: Sequence[Row]) -> None
 class RebuiltIndexes:
     """The indexes of a segment while they are built again from its batches, empty at first."""
 
-    __slots__ = (
-        "bytes_since_index", "first_batch_timestamp_ms", "index", "index_interval_bytes",
-        "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes", "time_index",
-    )  # fmt: skip
-
     def __init__(
         self, base_offset: int, index: OffsetIndex, time_index: TimeIndex, index_interval_bytes: int
     ) -> None:

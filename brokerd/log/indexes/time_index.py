@@ -86,17 +86,6 @@ class TimeIndex:
         timestamp_ms, offset = _ENTRY.unpack(data)
         return timestamp_ms, offset
 
-    def _read(self, start: int, end: int) -> list[Entry]:
-        """The entries of the file from one number up to another, by one read."""
-        fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            data = os.pread(fd, (end - start) * ENTRY_BYTES, start * ENTRY_BYTES)
-        finally:
-            os.close(fd)
-        if len(data) < (end - start) * ENTRY_BYTES:
-            raise CorruptIndexError(f"{self._path}: it has become shorter")
-        return list(_ENTRY.iter_unpack(data))
-
     @property
     def last(self) -> Entry:
         """(timestamp, offset) of the last entry; (-1, base offset) when there is none."""
@@ -132,7 +121,8 @@ class TimeIndex:
         end = min(start + limit, len(self))
         found: list[Entry] = []
         if start < min(end, self._written):
-            found = self._read(start, min(end, self._written))
+            with self._reading() as entry:
+                found = [entry(number) for number in range(start, min(end, self._written))]
         behind = slice(max(start - self._written, 0), max(end - self._written, 0))
         found += zip(self._timestamps[behind], self._offsets[behind], strict=True)
         return [(timestamp, base + offset) for timestamp, offset in found]

@@ -153,7 +153,7 @@ def test_of_the_others_what_was_said_stays(tmp_path: Path, count: int) -> None:
     file = CheckpointFile(str(path))
     gone = {("t", number) for number in range(0, count, 3)}
     file.forget(gone)
-    assert file.read() == {
+    assert checkpoints.read_offsets(file.path) == {
         (name.split()[0], number): 0 if number % 3 == 0 else 17 for number, name in enumerate(names)
     }
 
