@@ -68,7 +68,6 @@ class ConfigAdmin:
             except MultiError as error:
                 if not isinstance(error.cause, _RACES):
                     raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
-                continue
             except NodeFormatError as error:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
             except DISCONNECTED as error:
