@@ -149,6 +149,7 @@ class LocalLog:
     def mend_aborted(self, log_start_offset: int) -> None:
         """Builds damaged transaction indexes anew from the data. Raises KafkaError."""
         recovery.mend_aborted(list(self.segments), log_start_offset)
+        self.segments.forget_skips()
 
     # -- durability --------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SegmentList:
-    __slots__ = ("_bases", "_segments", "active", "walked")
+    __slots__ = ("_bases", "_segments", "_skips", "active", "walked")
 
     def __init__(self, segments: list[Segment]) -> None:
         self.reset(segments)
@@ -29,6 +29,7 @@ class SegmentList:
     def reset(self, segments: list[Segment]) -> None:
         self._segments = segments
         self._bases = [segment.base_offset for segment in segments]
+        self._skips: dict[int, int] = {}  # from one to the next that may have aborted transactions
         self.active = segments[-1]
         self.walked: dict[TimestampSearch, Found | None] = {}  # see `offset_for_timestamp`
 
@@ -67,6 +68,7 @@ class SegmentList:
         end = number + len(old)
         self._segments[number:end] = [segment]
         self._bases[number:end] = [segment.base_offset]
+        self.forget_skips()
 
     def _number_of(self, offset: int) -> int:
         """Number of the segment that holds `offset`; the first one for offsets before it."""
@@ -165,12 +167,35 @@ class SegmentList:
     def _aborted(self, offset: int, began_below: int) -> Iterator[AbortedTxn]:
         """Those with their markers in segments from the one on that holds `offset`: one that began
         below an offset may have ended in any later segment."""
-        for segment in self.from_offset(offset):
-            for each in segment.aborted:
+        number = self._number_of(offset)
+        while number < len(self._segments):
+            number = self._next_aborting(number)
+            for each in self._segments[number].aborted:
                 if each.first_offset < began_below:
                     yield each
                 if each.last_stable_offset >= began_below:
                     return
+            number += 1
+
+    def _next_aborting(self, number: int) -> int:
+        """Number of the first segment from that one on with aborted transactions; where none has
+        any, that of the active one, to which some may be added."""
+        passed = []
+        while number < len(self._segments) - 1:
+            following = self._skips.get(number)
+            if following is None:
+                if self._segments[number].aborted:
+                    break
+                following = number + 1
+            passed.append(number)
+            number = following
+        for each in passed:
+            self._skips[each] = number
+        return number
+
+    def forget_skips(self) -> None:
+        """Segments are others than they were, or their aborted transactions are."""
+        self._skips.clear()
 
     def add(self, segment: Segment) -> None:
         self._segments.append(segment)
@@ -181,6 +206,7 @@ class SegmentList:
         """Take out the oldest segments, but never all of them."""
         dropped = self._segments[:count]
         del self._segments[:count], self._bases[:count]
+        self.forget_skips()
         return dropped
 
 
