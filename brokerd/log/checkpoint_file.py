@@ -1,10 +1,8 @@
-"""One checkpoint of a log directory: written in a thread that does not append.
+"""One checkpoint of a log directory: written by the disk thread.
 
-Entries are by topic and partition, and the files are written later than logs are deleted. So before
-a log is created whose name an entry of a deleted log may have, `forget` clears that entry: else,
-after a kill, the new log would begin at the old offset, and acknowledged records would be lost.
-(Kafka writes the files anew whenever a log is deleted.)
-"""
+The files are written later than logs are deleted. So before a log is created whose name an entry of
+a deleted log may have, `forget` clears that entry: else, after a kill, the new log would begin at
+the old offset, and lose records. (Kafka writes the files anew whenever a log is deleted.)"""
 
 import errno
 import os

@@ -1,13 +1,10 @@
-"""Checkpoint files: small text files that are replaced as a whole, never changed in part.
+"""Checkpoint files: small text files that are replaced as a whole.
 
 Format: a line `0` (version), a line with the number of entries, then one entry a line. Per log
 directory an entry is `topic partition offset`, in four files; per partition
-`leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp` and renamed, as by Kafka
-(Utils.atomicMoveWithFallback); all but `leader-epoch-checkpoint` are synced, with the directory.
-
-Their contents can be computed from the logs, only more slowly: a damaged checkpoint is logged and
-treated as missing.
-"""
+`leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp` and renamed
+(Utils.atomicMoveWithFallback); all but `leader-epoch-checkpoint` are synced, with the directory. A
+damaged one is logged and treated as missing: the logs have the same, only more slowly."""
 
 import os
 import re

@@ -1,11 +1,9 @@
 """The offset at which each leader epoch began, by which followers find where logs diverge.
 
 File `leader-epoch-checkpoint`: entries `epoch start_offset`, both rising. The entry of an epoch is
-made by the first batch appended under it, so an epoch in which nothing was written has none. The
-file is read at first use and replaced when an epoch begins, by a job that is submitted and so runs
-before a later flush: recovery finds the epochs of unflushed batches in the batches. After a damaged
-file (`is_damaged`) the owner computes the epochs from the batches.
-"""
+made by the first batch appended under it. The file is replaced by a job that runs before a later
+flush: recovery finds the epochs of unflushed batches in the batches. After a damaged file
+(`is_damaged`) the owner computes the epochs from the batches."""
 
 import logging
 import threading

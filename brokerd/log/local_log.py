@@ -1,12 +1,8 @@
 """The files of one log: appends to its segments, flushes and closes them (Kafka's LocalLog).
 
-Invariants:
-- what lies below `recovery_point` is durable and never checked again;
-- the last segment is the active one, the only one written to;
-- `segments` is the same object for as long as the log is there.
-Where the log starts and ends is known by its owner (`unified_log`), which passes it. Not
-thread-safe: all calls come from one thread, which passes the time.
-"""
+Invariants: what lies below `recovery_point` is durable; the last segment is the active one, the
+only one written to; `segments` is the same object for as long as the log is there. Where the log
+starts and ends is known by `UnifiedLog`, which passes it. Not thread-safe."""
 
 from collections.abc import Callable
 from contextlib import suppress

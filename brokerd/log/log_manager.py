@@ -1,13 +1,10 @@
 """All logs of a broker, over its log directories: loading, creating, deleting, closing them.
 
-Loading: lock every log directory, see whether the last stop was clean, then open each log, with
-recovery after an unclean stop. Periodic tasks are
-in `scheduled_tasks`. Slow disk work goes through `submit` (see `io.disk_jobs`).
+Periodic tasks are in `scheduled_tasks`; slow disk work goes through `submit` (`io.disk_jobs`).
 
 A deleted log is renamed at once and removed later. If a new partition finds the log of an older
 topic with the same name, that is renamed to `-stray` and never removed. Every error of a disk is
-passed to `on_failing`; then `take_failed` takes the log directory offline.
-"""
+passed to `on_failing`; then `take_failed` takes the log directory offline."""
 
 import logging
 import os

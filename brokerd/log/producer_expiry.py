@@ -1,9 +1,5 @@
 """Forgets idempotent producers whose last batch is older than producer.id.expiration.ms, every
-producer.id.expiration.check.interval.ms.
-
-Kafka's ProducerStateManager also passes over the expired ones of a snapshot that it loads; so does
-a log here, by the time of the last check, which comes soon after the start.
-"""
+producer.id.expiration.check.interval.ms; those of a log that is not loaded yet when it is."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice

@@ -1,10 +1,8 @@
 """Periodic tasks of all logs: retention, checkpoints, flushes, removal of deleted files.
 
 The scheduler calls each `tick_…` about once a second, more often if its interval is shorter. It
-gets the time, knows when it is due, does a slice of a few milliseconds, and returns whether more is
-due now. A round goes to its end before the next one begins, however many logs there are, and only a
-limited number of flushes and removals wait for the disk at once.
-"""
+does a slice of a few milliseconds if it is due, and returns whether more is due now. A round ends
+before the next one begins; only a limited number of flushes and removals wait at once."""
 
 import errno
 from collections.abc import Iterator, Mapping
@@ -36,9 +34,9 @@ FLUSH_LOOK_MS: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskIntervals:
-    """The intervals of tasks. The defaults are Kafka's, except that Kafka flushes only if
-    log.flush.scheduler.interval.ms is set. `retains_compacted`: retention of compacted logs is done
-    by Kafka's cleaner, so it is off without log.cleaner.enable (LogManager.cleanupLogs)."""
+    """The defaults are Kafka's, except that Kafka flushes only if log.flush.scheduler.interval.ms
+    is set. `retains_compacted`: retention of compacted logs is done by Kafka's cleaner, so it is
+    off without log.cleaner.enable (LogManager.cleanupLogs)."""
 
     retention_interval_ms: int = 300_000
     checkpoint_interval_ms: int = 60_000
@@ -51,8 +49,8 @@ DEFAULT_INTERVALS: Final = TaskIntervals()
 
 
 class LogTasks:
-    """See the module. `logs` are those of the manager; `failed` is called after each job, with the
-    error of the disk, if there was one."""
+    """`logs` are those of the manager; `failed` is called after each job, with an error of the
+    disk."""
 
     def __init__(
         self,
@@ -79,21 +77,20 @@ class LogTasks:
         self._log_starts = self.round(checkpoints.LOG_START)
 
     def round(self, name: str) -> CheckpointRound:
-        """A checkpoint of all logs, to be collected in slices."""
+        """A checkpoint of all logs, collected in slices."""
         made = CheckpointRound(self._dirs, name, self._context.submit, self._failed)
         self._rounds.append(made)
         return made
 
     def begin(self, now_ms: int, *, recovered: bool) -> None:
-        """The logs are loaded: the intervals begin. After a recovery the recovery points may be
-        lower, and are checkpointed soon."""
+        """The logs are loaded. After a recovery the recovery points may be lower, and are
+        checkpointed soon."""
         times = self._times
         self._retention_due_ms = now_ms + min(times.retention_interval_ms, INITIAL_DELAY_MS)
         self._recovery_points_due_ms = now_ms + (0 if recovered else times.checkpoint_interval_ms)
         self._log_starts_due_ms = now_ms + (0 if recovered else times.log_start_interval_ms)
 
     def note(self, key: TopicPartition, config: LogConfig) -> None:
-        """A log has these settings now."""
         if config.flush_ms < INT64_MAX or config.flush_messages < INT64_MAX:
             self._flushable.setdefault(key, None)
         else:
@@ -133,7 +130,7 @@ class LogTasks:
         return True
 
     def _retain(self, log: UnifiedLog, now_ms: int) -> int:
-        """Applies retention to a log; returns the number of segments deleted."""
+        """Returns the number of segments deleted."""
         if log.config.is_compacted and not self._times.retains_compacted:
             return 0
         try:
@@ -197,8 +194,8 @@ class LogTasks:
     # -- checkpoints -------------------------------------------------------------------------------
 
     def tick_checkpoints(self, now_ms: int) -> bool:
-        """Checkpoints the recovery points every log.flush.offset.checkpoint.interval.ms, and the
-        log starts every log.flush.start.offset.checkpoint.interval.ms."""
+        """Checkpoints recovery points every log.flush.offset.checkpoint.interval.ms, and log starts
+        every log.flush.start.offset.checkpoint.interval.ms."""
         if not self._recovery_points.is_under_way and now_ms >= self._recovery_points_due_ms:
             self._recovery_points_due_ms = now_ms + self._times.checkpoint_interval_ms
             self._recovery_points.begin(list(self._logs), self._recovery_point)
@@ -229,7 +226,7 @@ class LogTasks:
         self._recovery_points_due_ms = 0
 
     def save_log_starts(self, directory: str, done: Done) -> None:
-        """Checkpoints the log starts of a log directory now. Not of one that is offline: its logs
+        """Checkpoints the log starts of a log directory now; not of one that is offline, whose logs
         would be missing in the file."""
         log_dir = self._dirs.at(directory)
         if log_dir is None:

@@ -8,10 +8,8 @@ An adapter feeds it events, each with the time, and carries out the `Effects` th
     loading    every record of the partition is replayed into `store`; then loaded
     leadership resign: requests that wait are answered NOT_COORDINATOR
 
-Joins, heartbeats and timers change memory only. A record is written by a leader's sync, the
-replacement of a static member, a group that became empty, commits, removals and expiry; it is
-replayed, and so becomes visible, when `write_done` says that the high watermark has passed it.
-"""
+Joins, heartbeats and timers change memory only. A record becomes visible (is replayed) when
+`write_done` says that the high watermark has passed it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Set
@@ -59,23 +57,22 @@ class GroupCoordinator:
     """One per partition led; not thread-safe, called from one loop."""
 
     def __init__(self, config: GroupConfig, held_by_all: Callable[[], int] | None = None) -> None:
-        """`held_by_all` is the sum of the `held_bytes` of all coordinators of the broker."""
+        """`held_by_all` returns the sum of the `held_bytes` of all coordinators of the broker."""
         self._state = PartitionGroups(config, MemberMemory(held_by_all))
 
     @property
     def held_bytes(self) -> int:
-        """The memory that the members of its groups take."""
         return self._state.member_memory.size_bytes
 
     # Loading
 
     @property
     def store(self) -> GroupStore:
-        """The durable state; while loading, the caller replays the partition's records into it."""
+        """While loading, the caller replays the partition's records into it."""
         return self._state.store
 
     def loaded(self, now_ms: int) -> Effects:
-        """All records were replayed: makes the groups of them, starts every session anew."""
+        """All records were replayed: makes the groups of them and starts every session anew."""
         state, context = self._state, EventContext(self._state, now_ms)
         for group_id in state.store.group_ids():
             group = Group.from_stored(
@@ -107,7 +104,6 @@ class GroupCoordinator:
         return self._handle(now_ms, sync_group.sync, ticket, request)
 
     def heartbeat(self, request: HeartbeatRequest, now_ms: int) -> ErrorCode:
-        """Answered at once and without effects."""
         return sessions.heartbeat(EventContext(self._state, now_ms), request)
 
     def leave(
@@ -127,13 +123,13 @@ class GroupCoordinator:
         return self._handle(now_ms, offsets.delete_offsets, ticket, group_id, partitions)
 
     def forget_topics(self, topics: Set[str], now_ms: int) -> Effects:
-        """The topics were deleted: removes their offsets, in one pass over all groups."""
+        """The topics were deleted: removes their offsets."""
         return self._handle(now_ms, offsets.forget_topics, topics)
 
     # What became of writes
 
     def write_done(self, write_id: int, now_ms: int) -> Effects:
-        """The high watermark has passed the records of the write: they count now."""
+        """The high watermark has passed the records of the write."""
         context = EventContext(self._state, now_ms)
         write, done = self._state.inflight.pop(write_id)
         for record in write.records:
@@ -151,8 +147,8 @@ class GroupCoordinator:
         return context.effects
 
     def write_timed_out(self, write_id: int, error: ErrorCode, now_ms: int) -> Effects:
-        """The records of the write are appended, but the high watermark did not pass them in time:
-        the request is answered with `error`. The records count once `write_done` is called."""
+        """The high watermark did not pass the records in time: the request is answered with
+        `error`. The records count once `write_done` is called."""
         context = EventContext(self._state, now_ms)
         write, done = self._state.inflight[write_id]
         self._state.inflight[write_id] = (write, ignore_outcome)
@@ -175,11 +171,10 @@ class GroupCoordinator:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When `tick` must be called, None if there is no deadline."""
+        """When `tick` must be called; None without a deadline."""
         return self._state.deadlines.next_ms()
 
     def tick(self, now_ms: int) -> Effects:
-        """Handles the deadlines that have come, up to DUE_MAX of them."""
         context = EventContext(self._state, now_ms)
         for _ in range(DUE_MAX):
             due = self._state.deadlines.pop_due(now_ms)
@@ -232,14 +227,14 @@ class GroupCoordinator:
     def offsets(
         self, group_id: str, wanted: list[TopicPartition] | None
     ) -> dict[TopicPartition, OffsetValue | None]:
-        """Committed offsets that the high watermark has passed; all if `wanted` is None."""
+        """All offsets if `wanted` is None."""
         known = self._state.store.offsets.get(group_id, {})
         if wanted is None:
             return dict(known)
         return {key: known.get(key) for key in wanted}
 
     def unstable(self, group_id: str, of: Iterable[TopicPartition]) -> Set[TopicPartition]:
-        """Those of the partitions for which an open transaction has an offset."""
+        """The partitions for which an open transaction has an offset."""
         return self._state.store.unstable(group_id, of)
 
     def listings(self) -> Iterator[GroupListing]:
@@ -247,12 +242,12 @@ class GroupCoordinator:
             yield GroupListing(group.group_id, group.protocol_type or "", group.state.value)
 
     def counts(self) -> tuple[Counter[str], int]:
-        """How many groups are in which state (Kafka's words), and how many offsets are kept."""
+        """The number of groups by state (Kafka's words), and of offsets."""
         states = Counter(group.state.value for group in self._state.groups.values())
         return states, sum(map(len, self._state.store.offsets.values()))
 
     def describe(self, group_id: str) -> GroupDescription:
-        """Protocol, subscriptions and assignments are only in the description of a stable group."""
+        """Only a stable group has protocol, subscriptions and assignments."""
         group = self._state.groups.get(group_id)
         if group is None:
             return GroupDescription(group_id, GroupState.DEAD.value)

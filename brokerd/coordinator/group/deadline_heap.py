@@ -1,8 +1,6 @@
-"""Deadlines by key, in one heap. To move a deadline later costs one write to a dictionary.
-
-Heartbeats move the deadlines of sessions again and again, and almost none is ever reached. So the
-heap has one entry per key, and compares it with the current deadline only when its time has come.
-"""
+"""Deadlines by key, in one heap with one entry per key. Heartbeats move the deadlines of sessions
+later again and again, which costs one write to a dictionary: an entry is compared with the current
+deadline only when its time has come."""
 
 import heapq
 from enum import Enum, auto
@@ -26,7 +24,7 @@ class Deadline(NamedTuple):
 
 
 class DeadlineHeap:
-    """See the module. All times are passed, in milliseconds."""
+    """All times are passed, in milliseconds."""
 
     def __init__(self) -> None:
         self._at_ms: dict[Deadline, int] = {}
@@ -44,7 +42,6 @@ class DeadlineHeap:
         self._at_ms.pop(key, None)
 
     def get(self, key: Deadline) -> int | None:
-        """The deadline of `key`; None without one."""
         return self._at_ms.get(key)
 
     def next_ms(self) -> int | None:
@@ -52,7 +49,7 @@ class DeadlineHeap:
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now_ms: int) -> Deadline | None:
-        """Removes and returns the earliest deadline that has come; None if there is none."""
+        """Removes and returns the earliest deadline that has come."""
         while self._heap and self._heap[0][0] <= now_ms:
             queued_ms, _, key = heapq.heappop(self._heap)
             if self._queued.get(key) != queued_ms:

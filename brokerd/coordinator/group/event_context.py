@@ -1,10 +1,9 @@
 """The groups of one partition, and the context in which one event is handled.
 
-A handler is a function of a context and a request. It may read everything, change the groups in
-memory, answer tickets and ask for records to be written; it never touches the store. A write has a
-callback (`Done`), which is called in the context of a later event: after the records were replayed,
-or with the error that kept them out of the log.
-"""
+A handler is a function of a context and a request. It may change the groups in memory, answer
+tickets and ask for records to be written; it never touches the store. The callback of a write
+(`Done`) is called in the context of a later event: after the records were replayed, or with the
+error that kept them out of the log."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -23,8 +22,6 @@ Done = Callable[["EventContext", ErrorCode], None]
 
 
 class PartitionGroups:
-    """The groups of one partition, with their deadlines and writes."""
-
     def __init__(self, config: GroupConfig, member_memory: MemberMemory) -> None:
         self.config = config
         self.member_memory = member_memory
@@ -40,8 +37,6 @@ class PartitionGroups:
 
 
 class EventContext:
-    """One event: its time, the groups, and the effects that handlers add."""
-
     __slots__ = ("effects", "now_ms", "state")
 
     def __init__(self, state: PartitionGroups, now_ms: int) -> None:
@@ -58,7 +53,7 @@ class EventContext:
 
     def write(self, records: Iterable[GroupsRecord], done: Done) -> None:
         """Has `records` appended together; `done` is called when the high watermark has passed
-        them, or with an error. Without records it is called at once."""
+        them, or with an error; without records at once."""
         state = self.state
         write = Write(state.writes_made + 1, tuple(records))
         if not write.records:
@@ -93,4 +88,4 @@ class EventContext:
 
 
 def ignore_outcome(_context: EventContext, _error: ErrorCode) -> None:
-    """For a write without a waiting request: if it fails, nothing has to be done."""
+    """For a write that no request waits for."""

@@ -1,9 +1,7 @@
 """A group in its coordinator's memory: state, generation, members and their waiting requests.
 
-Durable is only what `store.py` replays from records; a group is rebuilt from that by
-`Group.from_stored`. Everything here changes through the handlers and is lost with leadership,
-which costs the members one rebalance at most.
-"""
+Durable is only what `store.py` replays from records (`Group.from_stored`); the rest is lost with
+leadership, which costs the members one rebalance at most."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +17,7 @@ from brokerd.errors import ErrorCode
 
 @dataclass(slots=True, kw_only=True)
 class Member:
-    """One member; a ticket is set while its join or sync waits for an answer."""
+    """A ticket is set while the member's join or sync waits for an answer."""
 
     member_id: str
     instance_id: str | None
@@ -35,7 +33,7 @@ class Member:
     """In its first join: it does not know its id yet, so it cannot send heartbeats."""
 
     def subscription(self, protocol: str | None) -> bytes:
-        """Its metadata under `protocol`, empty where it has none."""
+        """Its metadata under `protocol`; empty if it has none."""
         return next((data for name, data in self.protocols if name == protocol), b"")
 
     @property
@@ -118,7 +116,6 @@ class Group:
             self.is_name_held = False
 
     def move(self, event: Event, now_ms: int) -> None:
-        """Changes the state as `transitions` says."""
         self.state = next_state(self.state, event)
         self.state_since_ms = now_ms
 
@@ -144,7 +141,6 @@ class Group:
         self.member_memory.size_bytes += MEMBER_BYTES
 
     def expect_no_more(self, member_id: str) -> None:
-        """The member id was used, or its time is over."""
         if member_id in self.pending:
             self.pending.discard(member_id)
             self.member_memory.size_bytes -= MEMBER_BYTES
@@ -161,7 +157,6 @@ class Group:
             member.assignment = assignment
 
     def has_room_for(self, assignments: dict[str, bytes]) -> bool:
-        """Whether there is memory for these assignments."""
         more_bytes = sum(
             len(assignments.get(member.member_id, b"")) - len(member.assignment)
             for member in self.members.values()
@@ -200,11 +195,12 @@ class Group:
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest rebalance timeout of the members."""
+        """The longest of the members."""
         return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
 
     def elect_joined_leader(self) -> bool:
-        """Keep the leader if it joined, else take the first member that did; False if none did."""
+        """Keeps the leader if it joined, else takes the first member that did; False if none
+        did."""
         leader = self.members.get(self.leader or "")
         if leader is not None and leader.join_ticket is not None:
             return True
@@ -230,7 +226,7 @@ class Group:
     def check_generation(
         self, member_id: str, instance_id: str | None, generation: int
     ) -> ErrorCode:
-        """As `check_member`; and ILLEGAL_GENERATION if the member names another generation."""
+        """As `check_member`; ILLEGAL_GENERATION if the member names another generation."""
         error = self.check_member(member_id, instance_id)
         if error is not ErrorCode.NONE:
             return error
@@ -252,7 +248,7 @@ class Group:
         return set.intersection(*sets) if sets else set()
 
     def select_protocol(self) -> str:
-        """What all support and most prefer; on a tie what the member prefers that joined first."""
+        """What all support and most prefer; on a tie what the first member prefers."""
         common = self._common_protocols()
         votes: Counter[str] = Counter()
         for member in self.members.values():
@@ -268,7 +264,7 @@ class Group:
         )
 
     def to_value(self, assignments: dict[str, bytes] | None = None) -> GroupValue:
-        """The value of the group's record; `assignments` are those that are not set yet."""
+        """`assignments` are those that are not set yet."""
         return GroupValue(
             protocol_type=self.protocol_type or "",
             generation=self.generation,
@@ -293,8 +289,8 @@ class Group:
         )
 
     def subscribed_topics(self) -> frozenset[str] | None:
-        """The topics that a group of consumers subscribes to; None if they cannot be known. A
-        subscription starts in every version with: version int16, topics array of string."""
+        """The topics that a group of consumers subscribes to; None if they cannot be known. In
+        every version a subscription starts with: version int16, topics array of string."""
         if self.protocol_type != "consumer" or self.protocol is None:
             return None
         topics: set[str] = set()

@@ -1,11 +1,8 @@
 """Commits of offsets, and their removal: by request, by retention, or with their topic.
 
-A commit is a record per partition; it becomes visible when the high watermark has passed it.
-Retention is as in Kafka. `offsets.retention.minutes` counts from when the group became empty; from
-the commit for a group that never had members, and for topics that a stable group of consumers no
-longer subscribes to. A commit may name its own retention.
-An empty group is removed with its last offset, whatever removed that.
-"""
+A commit is a record per partition. `offsets.retention.minutes` counts, as in Kafka, from when the
+group became empty; from the commit for a group that never had members, and for topics that a stable
+group no longer subscribes to. An empty group is removed with its last offset."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Set
@@ -43,7 +40,7 @@ GROUP_OFFSETS = 40
 
 
 def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> None:
-    """Writes offsets of a member or, if the group is empty, of a client that is no member."""
+    """Of a member or, if the group is empty, of a client that is no member."""
     group = context.state.groups.get(request.group_id)
     error = _check_commit(context, group, request)
     if error is not ErrorCode.NONE:
@@ -136,7 +133,7 @@ def delete_group(context: EventContext, ticket: Ticket, group_id: str) -> None:
 
 
 def _all_offsets(state: PartitionGroups, group_id: str) -> set[TopicPartition]:
-    """All partitions with an offset, also with one in a write under way."""
+    """Also those with an offset in a write under way."""
     committed = state.store.offsets.get(group_id, {})
     return committed.keys() | state.pending_offsets.get(group_id, {}).keys()
 
@@ -177,7 +174,7 @@ def _group_dropped(
 def delete_offsets(
     context: EventContext, ticket: Ticket, group_id: str, partitions: tuple[TopicPartition, ...]
 ) -> None:
-    """Removes offsets, except those of topics that the group subscribes to."""
+    """Except those of topics that the group subscribes to."""
     group = context.state.groups.get(group_id)
     answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
     if group is not None:
@@ -288,14 +285,14 @@ def _expire(context: EventContext, group: Group) -> None:
 
 
 def _expire_more(group_id: str, context: EventContext, error: ErrorCode) -> None:
-    """Some offsets of a group were removed: schedule the next part of its sweep at once."""
+    """Schedules the next part of the group's sweep at once."""
     if error is ErrorCode.NONE:
         context.state.sweep.append(group_id)
         context.state.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), context.now_ms)
 
 
 def _is_expired(context: EventContext, group: Group, value: OffsetValue) -> bool:
-    """Whether an offset is expired, of a topic that the group does not subscribe to."""
+    """Of a topic that the group does not subscribe to."""
     if group.protocol_type is None:
         since_ms = value.committed_at_ms
     elif group.state is GroupState.EMPTY:

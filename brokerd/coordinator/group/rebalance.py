@@ -28,7 +28,7 @@ from brokerd.errors import ErrorCode
 
 
 def prepare(context: EventContext, group: Group) -> None:
-    """Starts a rebalance: delayed syncs are answered, and all members must join again."""
+    """Starts a rebalance: all members must join again."""
     fail_syncs(context, group, ErrorCode.REBALANCE_IN_PROGRESS)
     context.cancel_deadline(Timer.SYNC, group)
     delay_ms = context.config.initial_rebalance_delay_ms
@@ -52,7 +52,6 @@ def carry_out(context: EventContext, group: Group, answer: Answer) -> None:
 
 
 def remove_member(context: EventContext, group: Group, member: Member) -> None:
-    """Removes a member that left or whose session is over; the others rebalance."""
     # A delayed join gets an error that makes a client still alive come back as a new member.
     unknown = ErrorCode.UNKNOWN_MEMBER_ID
     context.answer_join(member, JoinReply(error=unknown, member_id=member.member_id))
@@ -63,7 +62,7 @@ def remove_member(context: EventContext, group: Group, member: Member) -> None:
 
 
 def remove_pending(context: EventContext, group: Group, member_id: str) -> None:
-    """Takes back a member id that was given out and not used."""
+    """The member id was given out and is not used."""
     group.expect_no_more(member_id)
     context.cancel_deadline(Timer.PENDING_MEMBER, group, member_id)
     if group.state is GroupState.PREPARING_REBALANCE:
@@ -71,13 +70,12 @@ def remove_pending(context: EventContext, group: Group, member_id: str) -> None:
 
 
 def complete_if_all_joined(context: EventContext, group: Group) -> None:
-    """Ends the joining early if all members joined (never the initial delay)."""
+    """Never ends the initial delay."""
     if not group.initial_delay and group.all_joined:
         complete(context, group)
 
 
 def end_joins(context: EventContext, group: Group) -> None:
-    """The deadline of the joining has come."""
     if group.initial_delay and group.new_member_added and group.initial_delay_left_ms > 0:
         delay_ms = min(context.config.initial_rebalance_delay_ms, group.initial_delay_left_ms)
         group.initial_delay_left_ms -= delay_ms
@@ -149,7 +147,7 @@ def end_syncs(context: EventContext, group: Group) -> None:
 
 
 def fail_syncs(context: EventContext, group: Group, error: ErrorCode) -> None:
-    """Answers every delayed sync with `error`, and drops the assignments."""
+    """Answers every delayed sync, and drops the assignments."""
     for member in group.members.values():
         if group.state is GroupState.COMPLETING_REBALANCE:
             group.assign(member, b"")

@@ -1,9 +1,5 @@
-"""The durable state of the groups of one partition, as its records, replayed in order, give it.
-
-`replay` and what transactions brought are the only things that change it. On a leader a record is
-replayed once the high watermark has passed it, on load (and on a follower) as it is read; either
-way the outcome is the log's.
-"""
+"""The durable state of the groups of one partition, as its records, replayed in order, give it. A
+leader replays a record once the high watermark has passed it."""
 
 from collections.abc import Iterable, Set
 from typing import NamedTuple
@@ -31,7 +27,7 @@ _Key = tuple[str, str, int]
 
 class GroupStore:
     """Offsets by group, and each group's last record. An offset that was sent within a transaction
-    counts from the transaction's commit on, unless a later one was committed meanwhile
+    counts from its commit on, unless a later one was committed meanwhile
     (GroupMetadataManager.doLoadGroupsAndOffsets)."""
 
     def __init__(self) -> None:
@@ -53,7 +49,7 @@ class GroupStore:
             self._supersede(record, self._sent_count)
 
     def replay_sent(self, producer_id: int, record: OffsetRecord) -> None:
-        """Takes an offset that a producer sent within its transaction, the newest so far."""
+        """An offset that a producer sent within its transaction."""
         self._sent_count += 1
         sent = self._sent.setdefault(producer_id, {})
         key = (record.group_id, record.topic, record.partition)
@@ -63,14 +59,13 @@ class GroupStore:
             sent[key] = _Sent(self._sent_count, record)
 
     def end_transaction(self, producer_id: int, *, commits: bool) -> None:
-        """Applies or drops the offsets that the producer sent."""
         sent = self._sent.pop(producer_id, {})
         for number, record in sent.values() if commits else ():
             self._take(record)
             self._supersede(record, number)
 
     def unstable(self, group_id: str, of: Iterable[TopicPartition]) -> Set[TopicPartition]:
-        """Those of the partitions for which an open transaction has an offset."""
+        """The partitions for which an open transaction has an offset."""
         if not self._sent:
             return frozenset()
         keys = {(topic, index) for sent in self._sent.values()
@@ -78,7 +73,7 @@ class GroupStore:
         return keys.intersection(of)
 
     def _supersede(self, record: OffsetRecord, number: int) -> None:
-        """A newer offset was committed: those sent before it do not count any more."""
+        """Those sent before it do not count any more."""
         key = (record.group_id, record.topic, record.partition)
         for sent in self._sent.values():
             if key in sent and sent[key].number <= number:
@@ -100,6 +95,6 @@ class GroupStore:
         return any(group == group_id for sent in self._sent.values() for group, _, _ in sent)
 
     def group_ids(self) -> set[str]:
-        """Every group that has a record or an offset, or an offset in an open transaction."""
+        """Those with a record, an offset, or an offset in an open transaction."""
         awaiting = {group for sent in self._sent.values() for group, _, _ in sent}
         return self.groups.keys() | self.offsets.keys() | awaiting

@@ -1,12 +1,9 @@
-"""Producer ids: claimed from the cluster a block at a time, handed out one by one.
-
-A block belongs to one broker for ever; what is left of it at a restart is lost, which costs nothing
-of 2^63. An id is therefore never given out twice.
-"""
+"""Producer ids: claimed from the cluster a block at a time, handed out one by one. What is left of
+a block at a restart is lost."""
 
 
 class ProducerIds:
-    """The ids left of this broker's block. Pure: the caller claims blocks."""
+    """The caller claims blocks."""
 
     def __init__(self) -> None:
         self._next = 0
@@ -14,7 +11,6 @@ class ProducerIds:
 
     @property
     def left(self) -> int:
-        """How many ids can be taken before a block is needed."""
         return self._last - self._next + 1
 
     def take(self) -> int | None:
@@ -26,7 +22,7 @@ class ProducerIds:
         return taken
 
     def refill(self, first: int, last: int) -> None:
-        """A fresh block, both ends included; the rest of the old one must be used up."""
+        """Both ends are included; the rest of the old block must be used up."""
         assert self.left == 0, "a block is refilled only when it is empty"
         if not 0 <= first <= last:
             raise ValueError(f"no block of producer ids: {first} to {last}")

@@ -1,12 +1,10 @@
 """Compaction in the broker: which log is cleaned next, and how cleaned segments replace old ones.
 
 `tick` checks the compacted logs, some at a time, and gives the dirtiest to workers; after a check
-without any it waits for log.cleaner.backoff.ms. A worker only writes `.cleaned` files. The thread
-that uses the log decides here whether they are still valid (the log may have been deleted or have
-lost segments meanwhile), renames them and writes the checkpoint.
+without any it waits for log.cleaner.backoff.ms. A worker only writes `.cleaned` files. The event
+loop decides here whether they are still valid, renames them and writes the checkpoint.
 
-A log whose cleaning failed is uncleanable until it is created anew, or the broker restarts.
-"""
+A log whose cleaning failed is uncleanable until it is created anew, or the broker restarts."""
 
 import logging
 from collections.abc import Callable, Iterator

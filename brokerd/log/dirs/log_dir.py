@@ -7,13 +7,8 @@ Files beside the partitions' directories, as Kafka has them:
   (`begin_load`) before anything is loaded, so that a crash while loading counts as unclean;
 - the four checkpoints of `checkpoints`, each for all partitions of the directory.
 
-`meta.properties` must be valid, or records of another broker might be served. Other files that are
-damaged count as missing, with a warning.
-
-As in Kafka there are two kinds of errors. A directory that cannot be read or written is offline,
-and the others are served. For a directory that is in use, or belongs to another broker, the broker
-does not start.
-"""
+As in Kafka, a directory that cannot be read or written is offline, and the others are served; for
+one that is in use, or belongs to another broker, the broker does not start."""
 
 import fcntl
 import json
@@ -50,7 +45,7 @@ class LogDirFailedError(LogDirError):
 
 
 class LogDir:
-    """A locked log directory with the number of its logs, and its checkpoints by name."""
+    """A locked log directory with the number of its logs and its checkpoints."""
 
     def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
         """Locks the directory (created if missing) and checks its owner. Raises LogDirFailedError;
@@ -93,7 +88,7 @@ class LogDir:
 
     @property
     def cluster_id(self) -> str:
-        """The id of the cluster that the directory belongs to; '' if it is new."""
+        """'' if the directory is new."""
         return _read_properties(Path(self.path, META_PROPERTIES)).get("cluster.id", "")
 
     def join(self, cluster_id: str) -> None:
@@ -128,8 +123,7 @@ class LogDir:
             raise
 
     def begin_load(self) -> None:
-        """Removes the mark of a clean stop, durably: after a power failure it must not be back.
-        Raises OSError."""
+        """Removes the mark of a clean stop, durably. Raises OSError."""
         try:
             os.unlink(f"{self.path}/{CLEAN_SHUTDOWN}")
         except FileNotFoundError:
@@ -137,7 +131,7 @@ class LogDir:
         sync_path(self.path)
 
     def read_checkpoint(self, name: str) -> Mapping[TopicPartition, int]:
-        """The offsets in a checkpoint; none, with a warning, if the file is damaged."""
+        """None, with a warning, if the file is damaged."""
         try:
             return checkpoints.read_offsets(self.checkpoints[name].path)
         except KafkaError as error:
@@ -150,7 +144,7 @@ class LogDir:
         checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", text)
 
     def unlock(self) -> None:
-        """Unlocks the directory. A second call does nothing."""
+        """A second call does nothing."""
         fd, self._lock_fd = self._lock_fd, -1
         if fd >= 0:
             os.close(fd)

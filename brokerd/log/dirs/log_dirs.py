@@ -1,10 +1,9 @@
 """All log directories of a broker: which of them are online, and where a new log is created.
 
-A directory that cannot be read or written, at the start or later, is *offline* until the broker
-restarts: its logs are not served, and its checkpoints are not written. If all are offline, the
-broker ends. A log that is in no online directory may be in an offline one: so while one is offline,
-a new log is created only for a partition that never had a record (LogManager.getOrCreateLog).
-"""
+A directory that cannot be read or written is *offline* until the broker restarts: its logs are not
+served, and its checkpoints are not written. A log that is in no online directory may be in an
+offline one: so while one is offline, a new log is created only for a partition that never had a
+record (LogManager.getOrCreateLog)."""
 
 import logging
 import os
@@ -32,12 +31,11 @@ class FailedDir(NamedTuple):
 
 
 class LogDirs:
-    """See the module. `paths` are all directories, `live` those online, `offline` the reasons of
-    the others, `lost` the reasons of partitions in them that are not served. `of` has the directory
-    of each log."""
+    """`paths` are all directories, `live` those online, `offline` the reasons of the others, `lost`
+    the reasons of partitions in them that are not served. `of` has the directory of each log."""
 
     def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None = None) -> None:
-        """Locks the directories. Raises LogDirError."""
+        """Raises LogDirError."""
         self.paths = [os.path.abspath(path) for path in paths]
         self.live: list[LogDir] = []
         self.offline: dict[str, str] = {}
@@ -125,12 +123,11 @@ class LogDirs:
             self._are_all_known = False
 
     def may_hold_unseen(self, key: TopicPartition) -> bool:
-        """Whether the log of a partition may be in an offline directory."""
         return bool(self.offline) and key not in self.of
 
     def require_seen(self, key: TopicPartition, *, is_new: bool) -> None:
-        """Raises KafkaError(KAFKA_STORAGE_ERROR) for a partition whose log is in an offline
-        directory, or may be if it is not new."""
+        """Raises KafkaError(KAFKA_STORAGE_ERROR) if the log is in an offline directory, or may
+        be."""
         if key in self.lost:
             reason = self.lost[key]
         elif self.offline and not is_new:
@@ -144,11 +141,11 @@ class LogDirs:
 
     @property
     def cluster_id(self) -> str:
-        """The id of the cluster that the directories belong to; '' if they are new."""
+        """'' if they are new."""
         return next((d.cluster_id for d in self.live if d.cluster_id), "")
 
     def read(self, name: str) -> dict[TopicPartition, int]:
-        """The entries that checkpoints of that name have of the logs, each in its own directory."""
+        """The entries that checkpoints have of the logs, each in its own directory."""
         found = {}
         for log_dir in self.live:
             offsets = log_dir.read_checkpoint(name)
@@ -157,14 +154,14 @@ class LogDirs:
         return found
 
     def note_stale(self, entries: Iterable[TopicPartition]) -> None:
-        """A checkpoint has these entries: those of logs that are nowhere are stale."""
+        """These are in a checkpoint: those of logs that are nowhere are stale."""
         for key in entries:
             if key not in self.of:
                 self._note_gone(key)
 
     def forget_older(self, key: TopicPartition) -> list[CheckpointFile]:
-        """A log is about to be created: clears the entries that checkpoints have of an older log
-        with its name. Returns the files to sync, which makes this durable. Raises OSError."""
+        """Clears the entries that checkpoints have of an older log with this name. Returns the
+        files to sync, which makes this durable. Raises OSError."""
         if self._are_all_known and key not in self._gone:
             return []
         files = [file for log_dir in self.live for file in log_dir.checkpoints.values()]

@@ -1,6 +1,4 @@
-"""When an index entry is due: the one rule by which segments are indexed, as they are written, made
-anew from their data or cleaned.
-"""
+"""The one rule by which segments are indexed, as they are written, rebuilt or cleaned."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -16,9 +14,9 @@ Row = tuple[int, int, int]
 
 
 def index_batches(data: "Segment | RebuiltIndexes", rows: Sequence[Row]) -> None:
-    """Take in the batches that follow those before. One gets an index entry when more than so many
-    bytes lie between it and the last one that has one (LogSegment.append); the first one gets none:
-    a look-up that finds no entry starts there."""
+    """Takes in the batches that follow those before. One gets an index entry when more than
+    index.interval.bytes lie between it and the last one that has one (LogSegment.append); the first
+    one gets none."""
     position = data.size_bytes
     since = data.bytes_since_index
     if position == 0:
@@ -38,7 +36,7 @@ def index_batches(data: "Segment | RebuiltIndexes", rows: Sequence[Row]) -> None
 
 
 class RebuiltIndexes:
-    """The indexes of a segment while they are built again from its batches, empty at first."""
+    """The indexes of a segment while they are built again from its batches."""
 
     def __init__(
         self, base_offset: int, index: OffsetIndex, time_index: TimeIndex, index_interval_bytes: int

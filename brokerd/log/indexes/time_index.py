@@ -2,13 +2,11 @@
 
 File `<base>.timeindex`: entries of 12 bytes, big-endian: int64 timestamp in ms, int32 offset
 relative to the segment's base. An entry (T, L) says: up to here the largest timestamp is T, in the
-batch that ends with offset L. Timestamps rise strictly. An entry is added with every entry of the
-offset index where the largest timestamp has risen, and a last one when the segment is closed, so
-that the last entry of a closed segment is its largest timestamp.
+batch that ends with offset L. An entry is added with every entry of the offset index where the
+largest timestamp has risen, and a last one when the segment is closed.
 
-Only entries that the file does not have yet are in memory, and the last one: the others are looked
-up in the file, which few ever ask for, so that to open one costs the same whatever its size.
-"""
+Only entries that the file does not have yet are in memory, and the last one; the others are looked
+up in the file, so that to open one costs the same whatever its size."""
 
 import os
 import struct
@@ -29,14 +27,12 @@ Entry = tuple[int, int]
 
 
 class TimeIndex:
-    """Timestamps and relative offsets, backed by a file. What reads the file raises
-    CorruptIndexError where that is not as long as it was, and OSError."""
+    """What reads the file raises OSError, and CorruptIndexError if it has become shorter."""
 
     __slots__ = ("_base_offset", "_last_ms", "_last_offset", "_offsets", "_path", "_pending_max",
                  "_timestamps", "_written")  # fmt: skip
 
     def __init__(self, path: str, base_offset: int, pending_max: int = PENDING_MAX) -> None:
-        """`pending_max` as in OffsetIndex."""
         self._path = path
         self._pending_max = pending_max
         self._base_offset = base_offset
@@ -50,7 +46,7 @@ class TimeIndex:
 
     @classmethod
     def load(cls, path: str, base_offset: int) -> "TimeIndex":
-        """Opens a file and reads its ends. Raises CorruptIndexError, also where it is missing."""
+        """Raises CorruptIndexError, also if the file is missing."""
         index = cls(path, base_offset)
         try:
             index._written, odd_bytes = divmod(os.stat(path).st_size, ENTRY_BYTES)
@@ -72,7 +68,7 @@ class TimeIndex:
 
     @contextmanager
     def _reading(self) -> Iterator[Callable[[int], Entry]]:
-        """What gives the entries of the file by number."""
+        """Gives a function that reads an entry of the file by number."""
         fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             yield lambda number: self._entry(fd, number)
@@ -88,11 +84,11 @@ class TimeIndex:
 
     @property
     def last(self) -> Entry:
-        """(timestamp, offset) of the last entry; (-1, base offset) when there is none."""
+        """(timestamp, offset); (-1, base offset) without entries."""
         return self._last_ms, self._base_offset + self._last_offset
 
     def append(self, timestamp_ms: int, last_offset: int) -> None:
-        """Adds a largest timestamp, if it has risen. Many at a time reach the file."""
+        """Adds a largest timestamp, if it has risen."""
         if timestamp_ms <= self._last_ms:
             return
         offset = last_offset - self._base_offset
@@ -104,7 +100,7 @@ class TimeIndex:
                 self.flush()
 
     def floor(self, timestamp_ms: int) -> Entry:
-        """The last entry at or below `timestamp_ms`; (-1, base offset) when there is none."""
+        """The last entry at or below `timestamp_ms`; (-1, base offset) without one."""
         found = bisect_right(self._timestamps, timestamp_ms)
         if found:
             return self._timestamps[found - 1], self._base_offset + self._offsets[found - 1]
@@ -116,7 +112,7 @@ class TimeIndex:
         return known_ms, self._base_offset + offset
 
     def entries(self, start: int, limit: int) -> list[Entry]:
-        """(timestamp, offset) of at most `limit` entries from number `start` on."""
+        """(timestamp, offset) from number `start` on."""
         base = self._base_offset
         end = min(start + limit, len(self))
         found: list[Entry] = []
@@ -128,7 +124,7 @@ class TimeIndex:
         return [(timestamp, base + offset) for timestamp, offset in found]
 
     def flush(self) -> None:
-        """Write what is pending. Raises OSError."""
+        """Raises OSError."""
         if self._timestamps:
             write_at(self._path, self._encoded(), self._written * ENTRY_BYTES)
             self._written += len(self._timestamps)
@@ -140,7 +136,7 @@ class TimeIndex:
         return b"".join(_ENTRY.pack(timestamp, offset) for timestamp, offset in entries)
 
     def replace_file(self) -> None:
-        """Has the file hold just these entries, and soon those that follow. Raises OSError."""
+        """Has the file hold just these entries. Raises OSError."""
         self._pending_max = PENDING_MAX
         overwrite(self._path, self._encoded())
         self._written = len(self._timestamps)

@@ -20,8 +20,6 @@ _VERSION: Final = 0
 
 
 class AbortedTxn(NamedTuple):
-    """One aborted transaction, as in the file."""
-
     producer_id: int
     first_offset: int
     last_offset: int
@@ -29,7 +27,7 @@ class AbortedTxn(NamedTuple):
 
 
 def read(path: str) -> list[AbortedTxn]:
-    """The entries of a file; none where it is missing. Raises CorruptIndexError, OSError."""
+    """None if the file is missing. Raises CorruptIndexError, OSError."""
     try:
         data = read_whole(path)
     except FileNotFoundError:
@@ -51,8 +49,8 @@ def read(path: str) -> list[AbortedTxn]:
 
 
 def write(path: str, entries: list[AbortedTxn], start: int) -> None:
-    """Have a file hold these entries, of which those before number `start` are in it already.
-    Without entries there is no file. Raises OSError."""
+    """Has a file hold these entries, of which those before number `start` are in it already;
+    without entries there is no file. Raises OSError."""
     if not entries:
         try:
             os.unlink(path)

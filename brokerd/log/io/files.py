@@ -1,6 +1,5 @@
-"""Small files, made and read as a whole in fewer steps than `open` takes, since thousands of them
-are read when logs are used for the first time; and directories made durable.
-"""
+"""Small files, made and read in fewer steps than `open` takes, since thousands are read when logs
+are used for the first time; and directories made durable."""
 
 import os
 
@@ -8,7 +7,7 @@ PIECE_BYTES = 1 << 20
 
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:
-    """What is in a file. Raises OSError."""
+    """Raises OSError."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size_bytes = os.fstat(fd).st_size
@@ -21,13 +20,12 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
 
 
 def make_empty(path: str) -> None:
-    """Have an empty file there, whatever was there before. Raises OSError."""
+    """Raises OSError."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
 
 
 def sync_path(path: str) -> None:
-    """Make durable what is in a file, or which names there are in a directory: to sync a file says
-    nothing of its own. It waits for the disk. Raises OSError."""
+    """Makes durable what is in a file, or which names there are in a directory. Raises OSError."""
     fd = os.open(path or ".", os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

@@ -22,8 +22,7 @@ Done = Callable[[], None]
 
 class Flushes:
     """The syncs of one log: one job at a time. What is asked for meanwhile is done together by the
-    next; else the jobs of a log that rolls faster than the disk syncs would pile up, each with all
-    segments since the recovery point."""
+    next; else the jobs of a log that rolls faster than the disk syncs would pile up."""
 
     __slots__ = ("_is_out", "_submit", "_waiting", "_wanted")
 
@@ -34,8 +33,8 @@ class Flushes:
         self._waiting: list[Done] = []
 
     def begin(self, log: "LocalLog", up_to: int, done: Done) -> None:
-        """Have all below `up_to` synced; `done` is called where the log is used, however it ended.
-        Raises OSError; then it is not called."""
+        """Has all below `up_to` synced; `done` is called however it ended. Raises OSError; then it
+        is not called."""
         if self._is_out:
             self._want(up_to, [done])
         else:

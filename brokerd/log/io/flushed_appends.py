@@ -1,9 +1,7 @@
 """flush.messages: after so many records a log is synced, and until it is, nobody may rely on them.
 
-Kafka syncs within the append, so it neither acknowledges nor shows a record before. Here the sync
-is done by a thread while other logs are appended to, and what arrives meanwhile is synced together
-by the next one.
-"""
+Kafka syncs within the append. Here a thread does, while other logs are appended to, and what
+arrives meanwhile is synced together by the next one."""
 
 import logging
 from collections.abc import Callable
@@ -34,8 +32,8 @@ class FlushedAppends:
 
     @property
     def limit(self) -> int:
-        """Up to where the log may be relied on. What flush.messages does not ask for now, since it
-        was changed, say, is waited for no more."""
+        """Up to where the log may be relied on. What flush.messages does not ask for any more,
+        since it was changed, is not waited for."""
         if self._limit != NO_LIMIT and not self._is_flushing and not self._is_due():
             self._limit = NO_LIMIT
         return self._limit
@@ -46,8 +44,7 @@ class FlushedAppends:
 
     def appended(self, relied_on: int) -> None:
         """Something was appended; up to `relied_on` it was relied on before. A sync that cannot
-        begin is tried again after the next append, and by the clock: what was written is
-        written."""
+        begin is tried again after the next append, and by the clock."""
         log = self._log
         if log.local.is_abandoned:
             return
@@ -65,12 +62,11 @@ class FlushedAppends:
             )  # fmt: skip
 
     def _synced(self) -> None:
-        """The log was synced further, by whomever."""
         if not self._is_flushing and self._limit != NO_LIMIT:
             self._flushed()
 
     def _flushed(self) -> None:
-        """The sync has ended; if it failed the limit stays, and the next append tries again."""
+        """If the sync failed the limit stays, and the next append tries again."""
         self._is_flushing = False
         log = self._log
         if log.recovery_point < min(self._limit + 1, log.log_end_offset):

@@ -1,20 +1,16 @@
 """A bounded set of open segment files, and pinned ranges of them on their way to a socket.
 
 A broker with 40,000 partitions cannot hold every segment open. A file is opened at first use; when
-more than `limit` are open, those not used since the last round are closed (second chance: a used
-mark costs nothing on the hot path, an ordered LRU would).
+more than `limit` are open, those not used since the last round are closed (second chance). With a
+file goes what look-ups in its segment keep in memory (2 MiB of index for a gigabyte of small
+batches): where that comes to more than `held_max_bytes` in all, files are closed for it, too.
 
 A FileRange pins its file: while one is queued for sending, the descriptor stays open whatever
 happens to the segment (closed for room, renamed, unlinked). The last release closes it.
 
-The system is asked not to read ahead by itself: it would do so in whoever touches a page that is
-not in memory, or the one at which it had planned to read on, which is the event loop at a look-up
-or a `sendfile`, and where it reads far ahead (8 MiB on some machines) that takes milliseconds.
-Who reads in order asks for what comes next (`page_cache`, `scan`).
-
-With a file goes what a look-up in its segment keeps in memory (2 MiB of index for a gigabyte of
-small batches). Where that comes to more than `held_max_bytes` in all, files are closed for it, too.
-"""
+The system must not read ahead by itself: it does so in whoever touches a page that is not in
+memory, here the event loop, and up to 8 MiB at once. Who reads in order asks for what comes next
+(`page_cache`, `scan`)."""
 
 import os
 from collections.abc import Callable
@@ -44,7 +40,7 @@ class LogFile:
         self.used = False
 
     def fd(self) -> int:
-        """The descriptor, opened if need be. Raises OSError."""
+        """The descriptor, opened if necessary. Raises OSError."""
         self.used = True
         if self._fd >= 0:
             return self._fd
@@ -60,7 +56,7 @@ class LogFile:
         return FileRange(fd, position_bytes, size_bytes, self)
 
     def hold(self, size_bytes: int) -> None:
-        """Note how much memory is held for the file until it is closed; others may be closed."""
+        """Notes how much memory is held for the file until it is closed; others may be closed."""
         if self._fd >= 0:
             self._files.hold(self, size_bytes)
 
@@ -70,12 +66,12 @@ class LogFile:
             self.close()
 
     def abandon(self) -> None:
-        """As `close`, for an owner that goes, too: it is not notified any more, nor referred to."""
+        """As `close`, for an owner that goes, too: it is not notified any more."""
         self._on_close = _nothing
         self.close()
 
     def close(self) -> None:
-        """Close the descriptor, now or when the last pin is gone."""
+        """Closes the descriptor, now or when the last pin is gone."""
         if self._fd < 0:
             return
         self._closing = True
@@ -99,26 +95,25 @@ class FileRange:
         self._file: LogFile | None = file
 
     def release(self) -> None:
-        """Give the descriptor back. A second call does nothing."""
+        """A second call does nothing."""
         file, self._file = self._file, None
         if file is not None:
             file.unpin()
 
     @property
     def path(self) -> str:
-        """Of which file it is, by the name that the segment had."""
+        """The name that the segment had."""
         return self._file.path if self._file is not None else ""
 
     def is_of(self, file: LogFile) -> bool:
         return self._file is file
 
     def read(self) -> bytes:
-        """The bytes themselves, for who cannot send from a file."""
         return os.pread(self.fd, self.size_bytes, self.position_bytes)
 
 
 class OpenFiles:
-    """The files open now, at most about `limit` (pinned ones are never closed)."""
+    """At most about `limit` files are open; pinned ones are never closed."""
 
     def __init__(self, limit: int = OPEN_FILES_MAX, held_max_bytes: int = HELD_BYTES_MAX) -> None:
         self._limit = limit
@@ -140,14 +135,13 @@ class OpenFiles:
         file.held_bytes = 0
 
     def hold(self, file: LogFile, size_bytes: int) -> None:
-        """See LogFile.hold."""
         self.held_bytes += size_bytes - file.held_bytes
         file.held_bytes = size_bytes
         if self.held_bytes > self._held_max_bytes:
             self._hold_less(file)
 
     def _hold_less(self, wanted: LogFile) -> None:
-        """Close files for which memory is held: unused ones first, then the longest open."""
+        """Closes files for which memory is held: unused ones first, then the longest open."""
         held = [each for each in self._open if each.held_bytes and not each.pins]
         held.sort(key=lambda each: each.used)
         for each in self._open:
@@ -159,7 +153,7 @@ class OpenFiles:
                 each.close()
 
     def _make_room(self) -> None:
-        """Close an eighth of the limit: unused ones first, then the longest open."""
+        """Closes an eighth of the limit: unused ones first, then the longest open."""
         wanted = max(self._limit // 8, 1)
         idle = [file for file in self._open if not file.used and not file.pins]
         if len(idle) < wanted:

@@ -4,10 +4,8 @@ A read of pages that are not in memory takes milliseconds, and so does sendfile;
 all clients would wait. A call with `may_block=False` raises NotInPageCache instead. Its
 `pending_read` is loaded by a thread; then the same call is made again.
 
-The system says whether bytes are in memory (preadv with RWF_NOWAIT). This call also starts reading
-the page, so the next call finds it: of a small range all pages are asked for, of a larger one a
-byte in every 64 KiB, since read-ahead arrives piece by piece and in any order.
-"""
+The system says whether bytes are in memory (preadv with RWF_NOWAIT), and then starts to read them.
+Of a larger range a byte in every 64 KiB is asked for, since read-ahead arrives piece by piece."""
 
 import os
 from contextlib import suppress
@@ -38,9 +36,8 @@ _small: Final = memoryview(bytearray(_SMALL_BYTES))
 
 
 class PendingRead(Protocol):
-    """A read of bytes that are not in memory. `load` may be called in any thread, then `release` in
-    the thread that uses the log. A read that also computes something has a `subject`: requests with
-    the same subject share it."""
+    """`load` may be called in any thread, then `release` in the thread that uses the log. A read
+    that also computes something has a `subject`: requests with the same subject share it."""
 
     @property
     def subject(self) -> object | None: ...
@@ -51,7 +48,7 @@ class PendingRead(Protocol):
 
 
 class NotInPageCache(Exception):
-    """The call would wait for the disk. The caller must release `pending_read`."""
+    """The caller must release `pending_read`."""
 
     def __init__(self, pending_read: PendingRead) -> None:
         super().__init__("bytes that are not in memory")
@@ -68,7 +65,7 @@ class PendingRangeRead:
         self._range = pinned
 
     def load(self) -> None:
-        """Read the range. Raises OSError."""
+        """Raises OSError."""
         pinned = self._range
         end = pinned.position_bytes + pinned.size_bytes
         ahead = min(max(READ_AHEAD_BYTES, AHEAD_FACTOR * pinned.size_bytes), READ_AHEAD_MAX_BYTES)
@@ -78,7 +75,7 @@ class PendingRangeRead:
         read_through(pinned.fd, pinned.position_bytes, end)
 
     def release(self) -> None:
-        """Unpin the file. A second call does nothing."""
+        """A second call does nothing."""
         self._range.release()
 
 
@@ -93,7 +90,7 @@ class PendingFilesRead:
         self._base_offset = base_offset
 
     def load(self) -> None:
-        """Read the files; those that do not exist are left out."""
+        """Files that do not exist are left out."""
         for name in os.listdir(self._directory):
             parsed = names.parse_segment_file(name)
             is_wanted = name == names.EPOCH_CHECKPOINT
@@ -122,7 +119,6 @@ def require_cached(segment: "Segment", position: int) -> None:
 
 
 def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
-    """Whether a range can probably be read without waiting for the disk."""
     try:
         if size_bytes <= _SMALL_BYTES:
             read = os.preadv(fd, [_small[:size_bytes]], position_bytes, _NOWAIT)
@@ -137,7 +133,7 @@ def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
 
 
 def is_file_cached(path: str) -> bool:
-    """The same for a whole file; a file that does not exist counts as read."""
+    """A file that does not exist counts as read."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -150,8 +146,8 @@ def is_file_cached(path: str) -> bool:
 
 
 def read_through(fd: int, position_bytes: int, end_bytes: int) -> None:
-    """Read a range into memory. Raises OSError. sendfile to /dev/null waits for the pages and
-    copies nothing: it takes 20 µs of the processor per MiB, a read takes 140 µs."""
+    """Reads a range into memory. Raises OSError. sendfile to /dev/null takes 20 µs of the processor
+    per MiB, a read takes 140 µs."""
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     try:
         while position_bytes < end_bytes:

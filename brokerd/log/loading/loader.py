@@ -1,9 +1,7 @@
 """Opens a log: after a clean stop as it is, else with recovery (Kafka's LogLoader).
 
-After a clean stop only the names and sizes of files are read, and the last segment if the
-checkpoint has no log end. Otherwise interrupted deletions and compactions are finished or undone
-(`tidy`), indexes without data are removed, and the log is recovered (`recovery`).
-"""
+After a clean stop only the names and sizes of files are read. Otherwise interrupted deletions and
+compactions are finished or undone (`tidy`), and the log is recovered (`recovery`)."""
 
 import logging
 import os

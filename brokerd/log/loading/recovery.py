@@ -1,17 +1,13 @@
 """Recovery of a log: what lies behind its recovery point is checked, what is not whole is cut off.
 
-In this order:
-
-1. from the segment that holds the recovery point on, every batch is checked with its CRC, the
-   indexes and leader epochs are made anew, the log is cut at the first byte that is not part of an
-   intact batch, and every later segment is removed; where they hold transactions, so is what is
-   known of the aborted ones, from the last snapshot of producers before them. What lies before is
-   trusted, and read only for the leader epochs where their file is damaged or missing;
-2. if the log now ends before its start, everything goes and it starts, empty, at its start;
-3. leader epochs outside the log are forgotten;
-4. where there are many batches behind the last snapshot of producers, one is written for the log
-   end, so that the first append need not read them.
-"""
+1. From the segment that holds the recovery point on, every batch is checked with its CRC, and
+   indexes and leader epochs are made anew. The log is cut at the first byte that is not part of an
+   intact batch; later segments are removed. Aborted transactions are found anew, from the last
+   snapshot of producers on. Earlier segments are read only if the file of epochs is damaged.
+2. If the log now ends before its start, everything goes and it starts, empty, at its start.
+3. Leader epochs outside the log are forgotten.
+4. If many batches lie behind the last snapshot of producers, one is written for the log end, so
+   that the first append need not read them."""
 
 import logging
 import os

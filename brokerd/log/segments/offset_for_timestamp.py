@@ -1,10 +1,8 @@
 """Finding records by timestamp: the one reading of a log that opens batches.
 
-A small batch is walked at once, which takes less than a millisecond; of a large one, or one that
-unpacks to much, another thread does it, and what it found is kept until it is asked again. A batch
-whose records do not hold together is still found, as a whole: its base offset stands for the
-record, since a batch that lies inside must not make a log unsearchable.
-"""
+A small batch is walked at once, in less than a millisecond; a large one by another thread, and what
+that found is kept until it is asked again. A batch whose records do not hold together is found as a
+whole, by its base offset: it must not make a log unsearchable."""
 
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple

@@ -1,8 +1,4 @@
-"""The segments of one log in order of base offset, the last of them active, reading from them, and
-taking their files away: renamed at once, removed when nobody can want them any more.
-
-Invariant: at least one segment; `bases` are their base offsets, strictly rising.
-"""
+"""The segments of one log in order of base offset: at least one, the last of them active."""
 
 import os
 from bisect import bisect_right
