@@ -24,8 +24,6 @@ NO_OFFSET: Final = -1
 
 
 class LeaderEpochFileCache:
-    """Epochs and their start offsets, in two lists."""
-
     __slots__ = ("_damage", "_epochs", "_file", "_starts", "_submit")
 
     def __init__(
@@ -51,7 +49,7 @@ class LeaderEpochFileCache:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether the file is damaged, until it has been saved."""
+        """Until it has been saved."""
         return bool(self._damage)
 
     @property
@@ -67,7 +65,7 @@ class LeaderEpochFileCache:
         return list(zip(self._epochs, self._starts, strict=True))
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """Adds that `epoch` begins at `start_offset`; removes entries that contradict it."""
+        """Adds an epoch; removes entries that contradict it."""
         if self.note(epoch, start_offset):
             self.save()
 
@@ -82,14 +80,13 @@ class LeaderEpochFileCache:
         return True
 
     def found(self, epoch: int, base_offset: int) -> None:
-        """A batch was read: an epoch above the latest is new, in memory (LogSegment.recover)."""
+        """A batch was read: an epoch above the latest is new (LogSegment.recover)."""
         if epoch > self.latest:
             self.note(epoch, base_offset)
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown. Kafka's
-        answer to OffsetForLeaderEpoch: an epoch before the first one known answers itself with the
-        start of the first."""
+        """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown. As in
+        Kafka, an epoch before the first one known answers itself with the start of the first."""
         if epoch < 0 or epoch > self.latest:
             return NO_EPOCH, NO_OFFSET
         if epoch == self.latest:
@@ -100,14 +97,14 @@ class LeaderEpochFileCache:
         return self._epochs[higher - 1], self._starts[higher]
 
     def truncate_end(self, offset: int) -> None:
-        """Forget epochs that began at or after `offset`."""
+        """Forgets epochs that began at or after `offset`."""
         kept = bisect_left(self._starts, offset)
         if kept < len(self._starts):
             del self._epochs[kept:], self._starts[kept:]
             self.save()
 
     def truncate_start(self, offset: int) -> None:
-        """Forget epochs that ended at or before `offset`; the one it lies in begins there."""
+        """Forgets epochs that ended at or before `offset`; the one it lies in begins there."""
         found = bisect_right(self._starts, offset)
         if found > 1 or (found and self._starts[0] < offset):
             del self._epochs[: found - 1], self._starts[: found - 1]
@@ -124,14 +121,13 @@ class LeaderEpochFileCache:
             self._submit(self._file)
 
     def close(self) -> None:
-        """The directory is about to become another's: nothing is written any more."""
+        """From now on the file is not written."""
         self._file.close()
 
 
 class _File(DiskJob):
-    """The job that replaces the file by the entries at the time when it runs. `_writing` is held
-    meanwhile, so that nothing is written after `close`. Each log has its own lock: if a disk hangs,
-    only `close` of that log waits."""
+    """Replaces the file by the entries at the time when it runs. `_writing` is held meanwhile, so
+    that nothing is written after `close`; each log has its own lock, for a disk may hang."""
 
     def __init__(self, path: str, failed: Callable[[OSError], object]) -> None:
         self._path = path
@@ -148,7 +144,7 @@ class _File(DiskJob):
                 write_entries(self._path, self.entries, sync=False)
 
     def close(self) -> None:
-        """Nothing is written any more; waits for what is being written."""
+        """Waits for what is being written."""
         with self._writing:
             self._is_closed = True
 

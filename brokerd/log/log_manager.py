@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 class LogManager:
-    """See the module. Not thread-safe."""
+    """Not thread-safe."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class LogManager:
         self._topic_ids = TopicIds()
 
     def load(self, now_ms: int) -> None:
-        """Loads all logs. Raises LogDirError; then the directories are unlocked."""
+        """Raises LogDirError; then the directories are unlocked."""
         dirs = self.dirs
         try:
             for log_dir in list(dirs.live):
@@ -118,7 +118,6 @@ class LogManager:
         return log
 
     def _context_of(self, path: str) -> LogContext:
-        """What the logs of one log directory share."""
         context = self._contexts.get(path)
         if context is None:
             context = self._contexts[path] = replace(
@@ -157,10 +156,9 @@ class LogManager:
         *,
         is_new: bool = True,
     ) -> UnifiedLog:
-        """The log of a partition: the existing one, else a new, empty one. `is_new`: the partition
-        never had a record; else its log may be in a log directory that is offline. Raises
-        KafkaError: INCONSISTENT_TOPIC_ID if a partition that is not new has the log of another
-        topic, KAFKA_STORAGE_ERROR, also if the topic id cannot be read."""
+        """The existing log, else a new, empty one. `is_new`: the partition never had a record; else
+        its log may be in an offline log directory. Raises KafkaError: INCONSISTENT_TOPIC_ID if a
+        partition that is not new has the log of another topic, KAFKA_STORAGE_ERROR."""
         key = (topic, partition)
         log = self._logs.get(key)
         if log is not None and is_new and log.topic_id not in (NIL, topic_id):
@@ -181,7 +179,7 @@ class LogManager:
     def _create(
         self, key: TopicPartition, topic_id: UUID, config: LogConfig, now_ms: int
     ) -> UnifiedLog:
-        """Creates it in the log directory with the fewest logs, or in the next if that fails."""
+        """In the log directory with the fewest logs, or in the next if that fails."""
         try:
             self.tasks.forget_older(key)
         except OSError as error:
@@ -207,7 +205,7 @@ class LogManager:
             self._schedule_tasks((topic, partition), config)
 
     def delete(self, topic: str, partition: int, now_ms: int) -> None:
-        """Renames the directory of a log, to be removed later. Raises KafkaError."""
+        """Renames the directory, to be removed later. Raises KafkaError."""
         log = self._logs.get((topic, partition))
         if log is None:
             return
@@ -246,8 +244,8 @@ class LogManager:
         return refusal
 
     def join(self, cluster_id: str) -> None:
-        """Writes the cluster id into each log directory; one that cannot be written has failed.
-        Raises LogDirError for a directory of another cluster."""
+        """Writes the cluster id into each log directory. Raises LogDirError for a directory of
+        another cluster."""
         for log_dir in self.dirs.live:
             try:
                 log_dir.join(cluster_id)
@@ -256,7 +254,7 @@ class LogManager:
                 logger.error("the cluster id could not be noted: %s", refusal.message)
 
     def disk_failed(self, error: OSError | None) -> None:
-        """As `_dir_failed`, for the log directory of the file that an error names."""
+        """The log directory of the file that the error names has failed."""
         if error is not None:
             self._dir_failed(error.filename or "", error)
 
@@ -276,7 +274,7 @@ class LogManager:
         return taken
 
     def write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Writes a checkpoint of these logs' offsets; other logs are left out."""
+        """Of other logs the checkpoint has nothing then."""
         for job in self.dirs.checkpoint(name, offsets, self.disk_failed):
             self._context.submit(job)
 
@@ -287,8 +285,7 @@ class LogManager:
 
     def shutdown(self, broker_epoch: int = -1) -> None:
         """Closes all logs cleanly and marks the log directories so. All jobs must be done. A
-        directory in which a log cannot be closed gets no mark: it is recovered at the next
-        start."""
+        directory in which that fails gets no mark: it is recovered at the next start."""
         for path, reason in close_all(self._logs.values()).items():
             self._failing.setdefault(path, reason)
         self.tasks.write_checkpoints()  # before the marks of a clean stop

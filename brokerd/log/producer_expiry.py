@@ -11,8 +11,6 @@ SLICE: Final = 500
 
 
 class ProducerExpiry:
-    """A periodic task: `tick` is called about once a second and does a bounded slice."""
-
     def __init__(
         self, logs: Callable[[], Sequence[UnifiedLog]], expiration_ms: int, interval_ms: int
     ) -> None:
@@ -23,7 +21,7 @@ class ProducerExpiry:
         self._round: Iterator[UnifiedLog] | None = None
 
     def tick(self, now_ms: int) -> None:
-        """Look at some logs, if a round is due or under way: one is ended before the next."""
+        """Checks some logs, if a round is due or under way."""
         if self._round is None:
             if now_ms < self._due_ms:
                 return

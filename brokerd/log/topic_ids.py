@@ -32,7 +32,7 @@ class TopicIds:
         self._damaged: dict[TopicPartition, str] = {}
 
     def of(self, key: TopicPartition, directory: str) -> UUID:
-        """The topic id of a log; NIL if the file is missing or damaged. Raises OSError."""
+        """NIL if the file is missing or damaged. Raises OSError."""
         try:
             return read(directory) or NIL
         except ValueError as error:
@@ -41,13 +41,12 @@ class TopicIds:
             return NIL
 
     def forget(self, key: TopicPartition) -> None:
-        """A log was deleted: its errors do not hold for a new log."""
+        """A log was deleted."""
         self._damaged.pop(key, None)
 
     def adopt(self, log: "UnifiedLog", topic_id: UUID) -> None:
         """Makes the log that of a topic if it has the same id or none. Raises KafkaError:
-        KAFKA_STORAGE_ERROR for a damaged file, INCONSISTENT_TOPIC_ID for the log of another topic;
-        OSError."""
+        KAFKA_STORAGE_ERROR for a damaged file, INCONSISTENT_TOPIC_ID; OSError."""
         key = (log.topic, log.partition)
         if key in self._damaged:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, self._damaged[key])
@@ -69,14 +68,14 @@ def _inconsistent(log: "UnifiedLog", topic_id: UUID) -> str:
 
 
 def write(directory: str, topic_id: UUID) -> None:
-    """Writes the file. Raises OSError."""
+    """Raises OSError."""
     text = f"version: 0\ntopic_id: {_text(topic_id)}"
     checkpoints.replace_file(f"{directory}/{names.PARTITION_METADATA}", text, sync=False)
 
 
 def read(directory: str) -> UUID | None:
-    """The id in the file; None if the file is missing or empty. Raises ValueError, with what to do,
-    if the file is damaged; OSError."""
+    """None if the file is missing or empty. Raises ValueError, with what to do, if it is damaged;
+    OSError."""
     path = f"{directory}/{names.PARTITION_METADATA}"
     try:
         lines = read_whole(path).decode(errors="replace").splitlines()

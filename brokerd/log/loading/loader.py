@@ -30,8 +30,8 @@ def load(
     now_ms: int,
     config: LogConfig = DEFAULTS,
 ) -> LoadedLog:
-    """Opens the log in `directory`. `recovery_point` is that of the checkpoint: after a clean stop
-    it is the log end; None = the checkpoint has no entry. Raises OSError."""
+    """`recovery_point` is that of the checkpoint: after a clean stop it is the log end; None = the
+    checkpoint has no entry. Raises OSError."""
     entries = list(os.scandir(directory))
     if any(entry.name.endswith(_UNDER_WAY) for entry in entries):
         tidy(directory)
@@ -70,7 +70,7 @@ def _segments_of(
     now_ms: int,
     index_interval_bytes: int,
 ) -> list[Segment]:
-    """The segments of the data files; an index without data is removed."""
+    """An index without data is removed."""
     segments = []
     found = set()
     indexes = []
@@ -95,10 +95,9 @@ def _segments_of(
 
 
 def tidy(directory: str) -> None:
-    """Finishes or undoes deletions and compactions that a stop interrupted. Raises OSError.
-    `.deleted` and `.cleaned` files are removed. A `.swap` file is complete: it replaces the
-    segments that it covers; but if a `.cleaned` file at or before it shows that its set is not
-    complete, it is removed with that (KAFKA-6264)."""
+    """Finishes or undoes deletions and compactions that a stop interrupted. Raises OSError. A
+    `.swap` file is complete: it replaces the segments that it covers; but if a `.cleaned` file at
+    or before it shows that its set is not complete, it is removed with that (KAFKA-6264)."""
     present = set(os.listdir(directory))
     cleaned = [_base_of(name) for name in present if name.endswith(names.CLEANED)]
     swaps = sorted(name for name in present if name.endswith(names.SWAP))
@@ -123,8 +122,7 @@ def _base_of(name: str) -> int:
 
 def _remove_covered(directory: str, swap_name: str) -> None:
     """Removes the segments whose offsets a complete swap file has. Reading headers suffices: the
-    file was synced before it was renamed, and compaction keeps batches with a wrong CRC as they
-    are."""
+    file was synced before it was renamed."""
     base_offset = _base_of(swap_name)
     path = f"{directory}/{swap_name}"
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

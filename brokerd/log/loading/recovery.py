@@ -35,8 +35,8 @@ REPLAY_MAX: Final = 1_000
 
 @dataclass(slots=True)
 class LoadedLog:
-    """Segments by base offset, at least one, and where the log starts, ends and is durable to.
-    `truncated_bytes` is what recovery cut off; None when the log was taken as it is."""
+    """Segments by base offset, at least one. `truncated_bytes` is what recovery cut off; None when
+    the log was taken as it is."""
 
     segments: list[Segment]
     log_start_offset: int
@@ -46,7 +46,7 @@ class LoadedLog:
 
 
 def warn_of_loss(directory: str, durable_offset: int, log_end_offset: int) -> None:
-    """Warn where a log ends before an offset up to which it was on the disk once."""
+    """Warns if a log ends before an offset up to which it was on the disk once."""
     if log_end_offset < durable_offset:
         logger.warning(
             "%s ends at offset %d and was on the disk up to offset %d: what lay between has gone "
@@ -61,7 +61,7 @@ def recover(
     recovery_point: int,
     now_ms: int,
 ) -> LoadedLog:
-    """Check everything from the segment of `recovery_point` on; see the module. Raises OSError."""
+    """Checks everything from the segment of `recovery_point` on. Raises OSError."""
     epochs = LeaderEpochFileCache(segments[0].directory)
     known_epochs = epochs.entries
     kept, log_end, cut_bytes, transactional = _check(segments, recovery_point, epochs)
@@ -96,7 +96,7 @@ class _Checked(NamedTuple):
 
 
 def _check(segments: list[Segment], recovery_point: int, epochs: LeaderEpochFileCache) -> _Checked:
-    """Cut off what is no chain of whole, intact batches; what follows it goes, too."""
+    """Cuts off what is no chain of whole, intact batches, and what follows it."""
     makes_epochs = epochs.is_damaged or not epochs.entries
     kept: list[Segment] = []
     transactional: list[Segment] = []
@@ -121,7 +121,7 @@ def _check(segments: list[Segment], recovery_point: int, epochs: LeaderEpochFile
 
 
 def _check_segment(segment: Segment, epochs: LeaderEpochFileCache) -> tuple[int, int, bool]:
-    """Cut one segment behind its last intact batch, and make its indexes anew; returns the offset
+    """Cuts one segment behind its last intact batch, and builds its indexes; returns the offset
     there, the bytes cut off, and whether any batch is of a transaction. Raises OSError."""
     fd = segment.file.fd()
     file_bytes = os.fstat(fd).st_size
@@ -149,7 +149,7 @@ def _check_segment(segment: Segment, epochs: LeaderEpochFileCache) -> tuple[int,
 def _recover_aborted(
     segments: list[Segment], transactional: list[Segment], log_start_offset: int
 ) -> None:
-    """Find the aborted transactions of the segments just recovered anew. Raises OSError."""
+    """Finds the aborted transactions of the segments just recovered. Raises OSError."""
     offset, entries = producer_snapshot.load_before(
         segments[0].directory, log_start_offset, transactional[0].base_offset
     )
@@ -162,7 +162,7 @@ def _recover_aborted(
 
 
 def _save_producers(segments: list[Segment], log_start_offset: int, log_end: int) -> None:
-    """Write a snapshot of producers for the log end, if there is work in it. Raises OSError."""
+    """Writes a snapshot of producers for the log end, unless one is near. Raises OSError."""
     directory = segments[0].directory
     offset, entries = producer_snapshot.load_latest(directory, log_start_offset, log_end)
     if log_end - offset <= REPLAY_MAX:
@@ -174,7 +174,7 @@ def _save_producers(segments: list[Segment], log_start_offset: int, log_end: int
 
 
 def mend_aborted(segments: list[Segment], log_start_offset: int) -> None:
-    """Make the transaction indexes anew from the first one on that is damaged. Raises OSError."""
+    """Builds the transaction indexes again from the first damaged one on. Raises OSError."""
     for number, segment in enumerate(segments):
         try:
             segment.aborted  # noqa: B018

@@ -27,15 +27,13 @@ KEPT_MAX: Final = 8
 
 
 class Found(NamedTuple):
-    """A record found by its timestamp, and the leader epoch it was written under."""
-
     offset: int
     timestamp_ms: int
     leader_epoch: int
 
 
 class TimestampSearch(NamedTuple):
-    """The first record of a batch at or after a timestamp and an offset."""
+    """For the first record of a batch at or after a timestamp and an offset."""
 
     header: BatchHeader
     timestamp_ms: int
@@ -47,8 +45,7 @@ def first_at_or_after(
     log: "UnifiedLog", timestamp_ms: int, *, may_block: bool = True
 ) -> Found | None:
     """The first record from the log start on with a timestamp >= `timestamp_ms`. Raises
-    KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it would wait for the
-    disk."""
+    KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it would wait."""
     log.check_end()
     segments, log_start_offset = log.local.segments, log.log_start_offset
     for segment in segments:
@@ -70,9 +67,8 @@ def first_at_or_after(
 
 @raises_storage_error
 def largest(log: "UnifiedLog", *, may_block: bool = True) -> Found | None:
-    """The first record that has the largest timestamp of all that lie in the segments, be it before
-    the log start, as in Kafka (UnifiedLog.fetchOffsetByTimestamp). Raises as
-    `first_at_or_after`."""
+    """The first record with the largest timestamp of all in the segments, also before the log
+    start, as in Kafka (UnifiedLog.fetchOffsetByTimestamp). Raises as `first_at_or_after`."""
     log.check_end()
     segments = log.local.segments
     best = max(segments, key=lambda segment: segment.largest_timestamp()[0])
@@ -121,11 +117,11 @@ class PendingWalk:
         self._found: list[Found | None] = []
 
     def load(self) -> None:
-        """Walk the batch. Raises OSError."""
+        """Raises OSError."""
         self._found = [_walk(self._pinned.fd, self._pinned.position_bytes, self._search)]
 
     def release(self) -> None:
-        """Keep the result. A second call does nothing."""
+        """A second call does nothing."""
         found, self._found = self._found, []
         if found:
             self._walked[self._search] = found[0]

@@ -47,7 +47,6 @@ class SegmentList:
         return self._bases[following] if following < len(self._bases) else log_end_offset
 
     def end_after(self, base_offset: int, log_end_offset: int) -> int:
-        """The offset at which the segment that begins at `base_offset` ends."""
         return self.end_of(self._number_of(base_offset), log_end_offset)
 
     def closed_run(self, bases: Sequence[int]) -> list[Segment] | None:
@@ -59,7 +58,7 @@ class SegmentList:
         return self._segments[number:end]
 
     def replace(self, old: Sequence[Segment], segment: Segment) -> None:
-        """Put one segment in the place of neighbours that begin where it does."""
+        """Replaces neighbours, which begin where the segment does."""
         number = self._number_of(segment.base_offset)
         end = number + len(old)
         self._segments[number:end] = [segment]
@@ -67,20 +66,20 @@ class SegmentList:
         self.forget_skips()
 
     def _number_of(self, offset: int) -> int:
-        """Number of the segment that holds `offset`; the first one for offsets before it."""
+        """The first one for offsets before it."""
         return max(bisect_right(self._bases, offset) - 1, 0)
 
     def between(self, start_offset: int, end_offset: int) -> list[Segment]:
-        """The segments that hold offsets in [start, end)."""
+        """Those that hold offsets in [start, end)."""
         found = self.from_offset(start_offset)
         return [segment for segment in found if segment.base_offset < end_offset]
 
     def from_offset(self, offset: int) -> list[Segment]:
-        """The segments from the one on that holds an offset; all for one before them."""
+        """From the one on that holds the offset; all for an offset before them."""
         return self._segments[self._number_of(offset) :]
 
     def headers_from(self, offset: int) -> Iterator[tuple[Segment, int, BatchHeader]]:
-        """(segment, position, header) of the batches from the one that holds `offset` on."""
+        """(segment, position, header) from the batch on that holds `offset`."""
         for segment in self.from_offset(offset):
             start = segment.locate(offset)
             for position, header in segment.batches_from(start):
@@ -98,8 +97,7 @@ class SegmentList:
     ) -> FileRange | None:
         """The batches of one segment from the one that holds `offset` on, all below `up_to`. Cut at
         a known batch boundary where `max_bytes` cuts it, else anywhere in a batch. Raises
-        NotInPageCache if not may_block and it would wait for the disk; of a range that does no more
-        than READ_AHEAD_BYTES are asked for."""
+        NotInPageCache if not may_block and it would wait for the disk."""
         segment = self.active
         number = len(self._segments) - 1
         if offset < segment.base_offset:
@@ -126,8 +124,8 @@ class SegmentList:
     def bytes_below(
         self, offset: int, up_to: int, log_end_offset: int, found: FileRange | None
     ) -> int | None:
-        """How many bytes lie from the batch that holds `offset` up to a later offset; None where
-        that is in a later segment. `found` is what was read from there. Raises OSError."""
+        """The bytes from the batch that holds `offset` up to a later offset; None if that is in a
+        later segment. `found` is what was read from there. Raises OSError."""
         if found is not None and up_to >= log_end_offset and found.is_of(self.active.file):
             return self.active.size_bytes - found.position_bytes
         number = self._number_of(offset)
@@ -144,8 +142,8 @@ class SegmentList:
         return max(end - position, 0)
 
     def aborted_in(self, offset: int, found: FileRange, log_end_offset: int) -> list[AbortedTxn]:
-        """The aborted transactions that touch a range found for `offset`. Those of a little more
-        may be among them. Raises OSError."""
+        """The aborted transactions that touch a range found for `offset`, perhaps a few more.
+        Raises OSError."""
         upper = log_end_offset
         for number in range(self._number_of(offset), len(self._segments)):
             segment = self._segments[number]
@@ -156,13 +154,11 @@ class SegmentList:
         return [each for each in self._aborted(offset, upper) if each.last_offset >= offset]
 
     def aborted_across(self, offset: int) -> list[AbortedTxn]:
-        """The aborted transactions that began before `offset`, with their markers in segments from
-        the one on that holds it. Raises OSError."""
+        """Those that began before `offset`, with markers at or after it. Raises OSError."""
         return list(self._aborted(offset, offset))
 
     def _aborted(self, offset: int, began_below: int) -> Iterator[AbortedTxn]:
-        """Those with their markers in segments from the one on that holds `offset`: one that began
-        below an offset may have ended in any later segment."""
+        """An aborted transaction may have its marker in any later segment."""
         number = self._number_of(offset)
         while number < len(self._segments):
             number = self._next_aborting(number)
@@ -174,8 +170,8 @@ class SegmentList:
             number += 1
 
     def _next_aborting(self, number: int) -> int:
-        """Number of the first segment from that one on with aborted transactions; where none has
-        any, that of the active one, to which some may be added."""
+        """The first segment from that one on with aborted transactions; without one the active one,
+        to which some may be added."""
         passed = []
         while number < len(self._segments) - 1:
             following = self._skips.get(number)
@@ -190,7 +186,6 @@ class SegmentList:
         return number
 
     def forget_skips(self) -> None:
-        """Segments are others than they were, or their aborted transactions are."""
         self._skips.clear()
 
     def add(self, segment: Segment) -> None:
@@ -199,7 +194,7 @@ class SegmentList:
         self.active = segment
 
     def drop_first(self, count: int) -> list[Segment]:
-        """Take out the oldest segments, but never all of them."""
+        """Never all of them."""
         dropped = self._segments[:count]
         del self._segments[:count], self._bases[:count]
         self.forget_skips()
@@ -218,7 +213,7 @@ def _pin_cached(segment: Segment, position: int, end: int, min_one_batch: bool) 
 
 
 def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -> int:
-    """Where a read from `position` ends that may not reach the end of the segment."""
+    """Where a read ends that may not reach the end of the segment."""
     boundary = segment.end_within(position, position + max_bytes)
     if boundary:
         return boundary
@@ -229,7 +224,7 @@ def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -
 
 
 def mark_deleted(segment: Segment) -> list[str]:
-    """Rename the segment's files to `.deleted`; returns the new paths. Raises OSError."""
+    """Returns the new paths. Raises OSError."""
     segment.abandon()
     renamed = []
     for suffix in names.SEGMENT_SUFFIXES:
@@ -243,7 +238,7 @@ def mark_deleted(segment: Segment) -> list[str]:
 
 
 def remove_segments(segments: list[Segment]) -> int:
-    """Remove segments for good; returns how many bytes of data they held. Raises OSError."""
+    """Returns how many bytes of data they held. Raises OSError."""
     size_bytes = sum(segment.size_bytes for segment in segments)
     for segment in segments:
         for path in mark_deleted(segment):
