@@ -1,11 +1,9 @@
 """A broker's membership of the cluster: registration, metadata image, controller, administration.
 
-Two tasks do what this broker does in ZooKeeper for itself. The membership joins (new session:
-register, load) or comes back (same session: set the watches again), then serves what watches say is
-due. The election task tries to become controller whenever there is none, however long the
-membership applies changes. While this broker is controller a third task runs the ControllerService.
-Losing the connection stops neither the broker nor the image: all tasks wait for it to return.
-"""
+The membership task joins (new session: register, load) or comes back (same session: set the watches
+again), then serves what watches flag. The election task tries to become controller whenever there
+is none. While this broker is controller a third task runs the ControllerService. Losing the
+connection stops neither the broker nor the image: all tasks wait for it to return."""
 
 import asyncio
 import logging
@@ -47,10 +45,9 @@ def _now_ms() -> int:
 
 
 class BrokerLifecycle:
-    """One broker's membership of the cluster. All methods run on the event loop. `on_change` is
-    awaited with each change of the image, one after another, after the image took it and before it
-    is acknowledged to the controller. `on_fatal` is called once when the membership cannot go on
-    (another live broker owns our id): the process must end."""
+    """All methods run on the event loop. `on_change` is awaited with each change of the image, one
+    after another, before it is acknowledged to the controller. `on_fatal` is called once when
+    another live broker has our id: the process must end."""
 
     connects = disconnects = expires = 0
     """Of the ZooKeeper session, since the start."""
@@ -105,15 +102,15 @@ class BrokerLifecycle:
         return self._service is not None
 
     def require_controller(self) -> None:
-        """Raises KafkaError(NOT_CONTROLLER) on every other broker."""
+        """Raises KafkaError(NOT_CONTROLLER)."""
         if not self.is_controller:
             raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
 
     # -- life ----------------------------------------------------------------------------------
 
     async def connect(self) -> None:
-        """Opens the session. Raises ClusterError with a message for users. The log directory with
-        `session_file` must be locked by this process."""
+        """Raises ClusterError. The log directory with `session_file` must be locked by this
+        process."""
         settings = self._settings
         connect, timeout_ms = settings.zookeeper_connect, settings.connect_timeout_ms
         logger.info("connecting to ZooKeeper at %s, for up to %d ms", connect, timeout_ms)
@@ -126,8 +123,7 @@ class BrokerLifecycle:
         await self._starting(self._connected.wait)
 
     async def start(self) -> None:
-        """Registers, loads the image (on_change gets it all), begins elections. `connect` comes
-        before it. Raises ClusterError."""
+        """Registers, loads the image, begins elections. Raises ClusterError."""
         await self._starting(self._join)
         self._tasks["membership"] = asyncio.ensure_future(self._membership())
         self._tasks["election"] = asyncio.ensure_future(self._election())
@@ -160,8 +156,7 @@ class BrokerLifecycle:
             raise
 
     async def wait_for_startup_epochs(self) -> None:
-        """Until the controller has raised the leader epochs of this broker's partitions, or the
-        wait is over (see `startup_epoch_wait`)."""
+        """See `startup_epoch_wait`."""
         timeout_s = OWN_TIMEOUT_S if self.is_controller else TIMEOUT_S
         given_up = await self._feed.startup_wait.wait(timeout_s)
         if given_up:
@@ -172,7 +167,7 @@ class BrokerLifecycle:
             )
 
     async def stop(self) -> None:
-        """Ends the session: the registration (and controllership) goes at once."""
+        """The registration (and controllership) goes at once."""
         self._service = None
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -246,7 +241,7 @@ class BrokerLifecycle:
                 await asyncio.sleep(RETRY_S)
 
     async def _join(self) -> None:
-        """A new session: register, load everything, find or become the controller."""
+        """Registers the new session, loads everything, finds or becomes the controller."""
         session = self._zookeeper.session
         await self._zookeeper.make_chroot()
         if self._settings.set_acl:
@@ -297,7 +292,7 @@ class BrokerLifecycle:
     # -- replicas that cannot be served --------------------------------------------------------
 
     def report_offline(self, replicas: Collection[TopicPartition]) -> None:
-        """These replicas of this broker cannot be served: the controller is notified."""
+        """The controller is notified of these replicas."""
         self._offline = frozenset(replicas)
         if self._offline != self._offline_reported:
             self._flag("own-offline-replicas")
@@ -327,8 +322,8 @@ class BrokerLifecycle:
                 await asyncio.sleep(RETRY_S)
 
     async def _find_controller(self) -> None:
-        """Finds the controller or becomes it. What changes in the image by that is reported to
-        `on_change` by the membership, which alone does so."""
+        """Finds the controller or becomes it. The membership alone calls `on_change` with what
+        changes."""
         # A controller that is gone is most often a broker that is gone. The next controller must
         # know that before it places a topic, or partitions would be given to that broker.
         deltas = [await self._feed.take_brokers()]
@@ -363,7 +358,7 @@ class BrokerLifecycle:
             self.image.replace_controller(NO_CONTROLLER, self.image.controller_epoch)
 
     async def _run_controller(self, service: ControllerService) -> None:
-        """Runs the controller service until it is cancelled or another controller is elected."""
+        """Until it is cancelled or another controller is elected."""
         while True:
             try:
                 await self._connected.wait()

@@ -24,7 +24,7 @@ class AclOperation(IntEnum):
 
 
 def bits(operations: Iterable[AclOperation]) -> int:
-    """One bit for each operation, at its code."""
+    """Each at its code."""
     return sum(1 << operation for operation in operations)
 
 

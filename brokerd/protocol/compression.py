@@ -25,8 +25,6 @@ class TooManyBytes(KafkaError):
 
 
 class Codec(IntEnum):
-    """The number in a batch's attributes."""
-
     NONE = 0
     GZIP = 1
     SNAPPY = 2
@@ -58,7 +56,7 @@ _OUTPUT_FULL = "failed to write whole buffer"
 
 
 def compress(codec: int, data: bytes | bytearray | memoryview, level: int | None = None) -> bytes:
-    """`data` as `codec` frames it, with Kafka's `level` or its default. Codec.NONE gives a copy."""
+    """With Kafka's `level` or its default. Codec.NONE gives a copy."""
     if codec == Codec.NONE:
         return bytes(data)
     if codec == Codec.GZIP:
@@ -85,9 +83,8 @@ def _lz4_level(level: int | None) -> int:
 
 
 def decompress(codec: int, data: memoryview, max_bytes: int | None = None) -> memoryview:
-    """The records behind `data`, at most `max_bytes` of them (None: `decompressed_max`). Raises
-    KafkaError: INVALID_RECORD when the data is damaged, TooManyBytes when it would grow over the
-    limit, UNSUPPORTED_COMPRESSION_TYPE for a number that is no codec."""
+    """At most `max_bytes` of records (None: `decompressed_max`). Raises KafkaError: INVALID_RECORD
+    when the data are damaged, TooManyBytes, UNSUPPORTED_COMPRESSION_TYPE."""
     if codec == Codec.NONE:
         return data
     if codec not in _DECOMPRESSORS:
@@ -116,9 +113,8 @@ def require_readable(codec: int, data: memoryview) -> None:
 
 
 def decompressed_max(size_bytes: int) -> int:
-    """How many bytes the records of a compressed batch of this size may have. Small batches
-    compress a hundred times and more when all their records are alike; batches of megabytes are
-    real data, which does not. What exceeds both bounds was made to fill memories."""
+    """How many bytes the records of a compressed batch of this size may have. Small batches of
+    equal records compress a hundred times and more, batches of megabytes of real data do not."""
     return max(DECOMPRESSED_BYTES_MAX, DECOMPRESSED_FACTOR_MAX * size_bytes)
 
 
@@ -149,7 +145,7 @@ def _decompress_snappy(data: memoryview, max_bytes: int) -> memoryview:
 
 
 def _snappy_block(data: memoryview, before_bytes: int, max_bytes: int) -> bytearray:
-    """One block, which with the `before_bytes` in front of it may not exceed `max_bytes`."""
+    """With the `before_bytes` in front of it, it may not exceed `max_bytes`."""
     size = cramjam.snappy.decompress_raw_len(data)
     if before_bytes + size > max_bytes:
         raise _too_large(Codec.SNAPPY, max_bytes)
@@ -181,7 +177,7 @@ def _growing(
 
 
 def _declared_size(codec: Codec, data: memoryview) -> int:
-    """What a gzip member says of its size at its end, as far as it can be true; else 0."""
+    """What a gzip member says of its size, if that can be true; else 0."""
     if codec != Codec.GZIP or len(data) < _UINT32.size:
         return 0
     (size,) = _UINT32.unpack_from(data, len(data) - _UINT32.size)

@@ -1,7 +1,5 @@
-"""Fetch requests v4-17, by hand, because every consumer asks all the time.
-
-Topics go by name up to version 12 and by id from 13 on; here a topic has the one or the other.
-"""
+"""Fetch requests v4-17, by hand, since they are hot. A topic has its name up to v12, its id from
+v13."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -42,7 +40,7 @@ Key = tuple[str, bytes, int]
 
 
 class FetchPartition(NamedTuple):
-    """One partition to read from; `leader_epoch` and `last_fetched_epoch` are -1 if not sent."""
+    """`leader_epoch` and `last_fetched_epoch` are -1 if not sent."""
 
     topic: str
     partition: int
@@ -59,10 +57,9 @@ class FetchPartition(NamedTuple):
 
 @dataclass(slots=True)
 class FetchRequest:
-    """A whole Fetch. A session epoch of -1 or 0 is a full request, any other an incremental one.
-    `forgotten` are keys of partitions that leave the session. `offset_at` is where the last
-    partition's offset stands in the frame: a Fetch of one partition is repeated with another
-    one."""
+    """A session epoch of -1 or 0 is a full request, any other an incremental one. `forgotten` are
+    keys of partitions that leave the session. `offset_at` is where the last partition's offset is
+    in the frame: a Fetch of one partition is repeated with another one."""
 
     replica_id: int
     max_wait_ms: int
@@ -77,7 +74,7 @@ class FetchRequest:
 
 
 def decode_fetch(view: memoryview, position: int, version: int) -> FetchRequest:
-    """The request whose body starts at `position` of a frame; KafkaError if it does not parse."""
+    """The body starts at `position` of the frame. Raises KafkaError."""
     reader = Reader(view, position, is_flexible(ApiKey.FETCH, version))
     try:
         return _decode(reader, version)
@@ -115,7 +112,6 @@ def _decode(reader: Reader, version: int) -> FetchRequest:
 
 
 def _topic(reader: Reader, version: int) -> tuple[str, bytes]:
-    """(name, no id) or (no name, id)."""
     if version >= TOPIC_IDS_FROM:
         start = reader.position
         reader.position = end = start + 16
@@ -172,7 +168,7 @@ def _partitions(reader: Reader, request: FetchRequest, topic: str, topic_id: byt
 
 
 def _last_tags(reader: Reader, request: FetchRequest, version: int) -> None:
-    """The request's own tagged fields: of a replica that asks, who it is."""
+    """Of a replica that fetches, its id."""
     view, position = reader.view, reader.position
     if view[position] == 0:
         return

@@ -1,9 +1,6 @@
-"""Fetch responses v4-17, by hand, because every record leaves here.
-
-A topic has its name up to version 12 and its id from 13 on, as its request had. A response is a
-list of parts, bytes and record ranges in turn, so that records go from the file to the socket
-without passing through the interpreter: the encoder only needs their sizes.
-"""
+"""Fetch responses v4-17, by hand, since they are hot. A topic has its name up to v12, its id from
+v13. A response is a list of parts, bytes and record ranges in turn, so that records go from the
+file to the socket without passing through the interpreter."""
 
 from collections.abc import Sequence
 from struct import Struct
@@ -24,10 +21,10 @@ _INDEX = Struct(">i")
 
 
 class FetchReply(NamedTuple):
-    """One partition's answer. `records` is anything with `size_bytes`, or None for no records.
-    `aborted` are (producer id, first offset) of aborted transactions, None where they were not
-    asked for; `diverging` is (epoch, end offset) where the asker's log left the leader's, and
-    `leader` (broker id, epoch) of the one to ask instead."""
+    """`records` is anything with `size_bytes`, or None. `aborted` are (producer id, first offset)
+    of aborted transactions, None where they were not asked for; `diverging` is (epoch, end offset)
+    where the follower's log diverges, and `leader` (broker id, epoch) of the leader to ask
+    instead."""
 
     topic: str
     partition: int
@@ -43,8 +40,6 @@ class FetchReply(NamedTuple):
 
 
 class Endpoint(NamedTuple):
-    """Where a broker is that an answer names as leader."""
-
     broker_id: int
     host: str
     port: int
@@ -65,7 +60,7 @@ _NO_PREFERRED_REPLICA = -1
 
 
 def _reply_head(reply: FetchReply, version: int) -> bytes:
-    """Everything before the records; no replica is preferred."""
+    """No replica is preferred."""
     index, error = reply.partition, reply.error
     high, stable, start = reply.high_watermark, reply.last_stable_offset, reply.log_start_offset
     aborted = reply.aborted
@@ -82,7 +77,6 @@ def _reply_head(reply: FetchReply, version: int) -> bytes:
 
 
 def _reply_head_aborted(reply: FetchReply, version: int) -> bytes:
-    """The same with aborted transactions."""
     aborted = reply.aborted or ()
     flexible = version >= 12
     plain = _reply_head(reply._replace(aborted=None), version)
@@ -104,7 +98,7 @@ def encode_fetch_response(
     session_id: int = NO_SESSION,
     endpoints: Sequence[Endpoint] = (),
 ) -> list[Any]:
-    """The whole frame as parts: bytes, records, bytes … Replies of one topic follow each other."""
+    """The frame as parts: bytes, records, bytes … Replies of one topic follow each other."""
     flexible = is_flexible(ApiKey.FETCH, version)
     parts: list[Any] = []
     out = bytearray(13 if flexible else 12)  # frame head, header tags, throttle time
@@ -143,7 +137,7 @@ def encode_fetch_response(
 
 
 class ResponseTemplate:
-    """What answers to one partition of one topic have in common: all but the numbers."""
+    """What responses for one partition of one topic have in common: all but the numbers."""
 
     __slots__ = ("_flexible", "_index", "_prefix", "_tail", "_version")
 

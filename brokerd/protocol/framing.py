@@ -23,7 +23,7 @@ TLS_HELLO = 0x160301
 
 
 class RequestHeader(NamedTuple):
-    """What leads every request; `body_position` is where the body starts in the frame."""
+    """`body_position` is where the body starts in the frame."""
 
     api_key: int
     api_version: int
@@ -33,7 +33,7 @@ class RequestHeader(NamedTuple):
 
 
 def why_size_refused(size: int, size_max: int) -> str:
-    """Why a frame of this size ends its connection; it cannot be answered."""
+    """A frame of this size cannot be answered."""
     if size >> 8 == TLS_HELLO:
         return "it speaks TLS, which this listener does not"
     return (
@@ -47,7 +47,7 @@ def malformed(what: str) -> KafkaError:
 
 
 def parse_header(frame: memoryview) -> RequestHeader:
-    """The header of a frame given without its size; KafkaError INVALID_REQUEST if it is cut off."""
+    """The frame comes without its size. Raises KafkaError(INVALID_REQUEST)."""
     try:
         api_key, api_version, correlation_id, length = REQUEST_HEAD.unpack_from(frame, 0)
     except struct_error:
@@ -81,8 +81,7 @@ def skip_tags(view: bytes | memoryview, position: int) -> int:
 
 
 class Reader:
-    """A cursor over one request body that knows whether lengths are compact. Every length is
-    checked against what is left, so an array cannot claim more items than bytes; all arrays and
+    """A cursor over one request body. Every length is checked against what is left; all arrays and
     runs of tagged fields together have no more than ITEMS_MAX items."""
 
     __slots__ = ("flexible", "items", "position", "view")
@@ -102,7 +101,7 @@ class Reader:
         return values
 
     def _length(self, legacy: Struct) -> int:
-        """A length or count; -1 is null."""
+        """-1 is null."""
         position = self.position
         if not self.flexible:
             try:
@@ -118,7 +117,7 @@ class Reader:
         return value - 1
 
     def count(self) -> int:
-        """An array's number of items; a null array counts as empty."""
+        """A null array counts as empty."""
         number = self._length(FRAME_SIZE)
         if number <= 0:
             return 0

@@ -1,9 +1,6 @@
-"""All imports of kio: nothing else imports it.
-
-kio registers its types with hypothesis wherever that is installed, which is wherever brokerd is
-tested: half a second at each start, and a folder `.hypothesis` in the working directory. So
-hypothesis is not to be found while kio is imported, unless this process uses it already.
-"""
+"""All imports of kio. It registers its types with hypothesis if that is installed: half a second at
+each start, and a folder `.hypothesis`. So hypothesis is not to be found while kio is imported,
+unless this process uses it already."""
 
 import sys
 from collections.abc import Iterator
@@ -12,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def _not_found(module: str) -> Iterator[None]:
-    """Lets an import of a module that is not loaded yet fail, as if it were not installed."""
+    """As if the module were not installed, unless it is loaded."""
     if module in sys.modules:
         yield
         return

@@ -1,17 +1,14 @@
 """Lengths and counts of a request, checked against its bytes before kio reads it.
 
-kio sets memory aside for as many items as an array claims to have. A count of two thousand million
-in a request of forty bytes would end the process, without an exception. So every request is
-walked first, by functions compiled from kio's message classes once: no string may be longer, and
-no array have more items, than the bytes that are left can hold. Nor may an array be null where the
-message does not say so, which kio lets pass, nor all of them together have more than ITEMS_MAX
-items. (No request that is served has arrays in tagged fields.) Nothing is decoded here, and what is
-of fixed size is jumped over in one step.
+kio sets memory aside for as many items as an array claims to have: a count of two thousand million
+would end the process, without an exception. So every request is walked first, by functions compiled
+from kio's message classes: no string may be longer, and no array have more items, than the bytes
+that are left can hold. Nor may an array be null where the message does not say so, nor all of them
+have more than ITEMS_MAX items. (No request that is served has arrays in tagged fields.)
 
-kio also refuses tagged fields that it does not know, which a client of a later Kafka may well send
-and Kafka skips, and times of more than 292,000 years. The walk finds both, and a request
-that has some is copied without those fields, with the longest time there can be.
-"""
+kio also refuses unknown tagged fields, which a client of a later Kafka may send and Kafka skips,
+and times of more than 292,000 years. A request with some is copied without those fields, with the
+longest time there can be."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -52,8 +49,8 @@ _INT32 = Struct(">i")
 
 
 def checked_request(entity_type: type, view: memoryview) -> memoryview:
-    """The request's body, without what its class cannot read (see above).
-    KafkaError(INVALID_REQUEST) unless lengths and counts fit its bytes."""
+    """The body without what its class cannot read. Raises KafkaError(INVALID_REQUEST) unless
+    lengths and counts fit its bytes."""
     progress = Progress(ITEMS_MAX)
     try:
         walker(entity_type).walk(view, 0, progress)
@@ -74,7 +71,7 @@ def _without(view: memoryview, runs: list[tuple[int, int, bytes]]) -> memoryview
 
 
 class Walker(NamedTuple):
-    """How to pass one message, struct or field. `fixed_bytes` is its size where that never differs,
+    """How to pass one message, struct or field. `fixed_bytes` is its size if that never differs,
     else -1; `least_bytes` is the smallest size there can be."""
 
     walk: Walk

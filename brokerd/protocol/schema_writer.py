@@ -1,16 +1,10 @@
 """Writers from plain dicts to bytes, compiled from kio's message classes.
 
-kio describes every message version as a dataclass; here each class becomes one function
-`write(out, fields)` that appends the encoded message to a bytearray. Handlers therefore build plain
-dicts and lists: a field the version lacks is dropped, a missing one gets its default, durations and
-dates are integers in milliseconds, errors are int codes. A name that no version
-of the class knows is a mistake of ours and raises.
-
-An item of an array of structs may also be bytes, which stand for themselves: so what is long, or
-known before, is encoded elsewhere (`messages.encode_item`).
-
-Going from dicts straight to bytes skips building kio's objects, which its own writer needs.
-"""
+Each class becomes one function `write(out, fields)` that appends the encoded message to a
+bytearray. Handlers build plain dicts and lists: a field the version lacks is dropped, a missing one
+gets its default, durations and dates are integers in milliseconds, errors are int codes. A name
+that no version of the class has raises. An item of an array of structs may also be bytes, encoded
+before (`messages.encode_item`)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
@@ -38,7 +32,7 @@ _IMPLICIT: dict[str, Any] = {"bool": False, "string": "", "bytes": b"", "records
 
 
 def write_uvarint(out: bytearray, value: int) -> None:
-    """Append an unsigned LEB128 integer."""
+    """Appends an unsigned LEB128 integer."""
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
         value >>= 7
@@ -46,7 +40,7 @@ def write_uvarint(out: bytearray, value: int) -> None:
 
 
 def write_count(out: bytearray, number: int, flexible: bool) -> None:
-    """Append the number of an array's items; -1 is null."""
+    """-1 is null."""
     if flexible:
         write_uvarint(out, number + 1)
     else:
@@ -54,7 +48,7 @@ def write_count(out: bytearray, number: int, flexible: bool) -> None:
 
 
 def write_text(out: bytearray, text: str | None, flexible: bool) -> None:
-    """Append a nullable string, cut off at its greatest length."""
+    """Nullable; cut off at its greatest length."""
     if text is None:
         out += b"\x00" if flexible else _INT16.pack(-1)
         return
@@ -157,8 +151,6 @@ def _nullable_struct(inner: Writer) -> Writer:
 
 
 class FieldShape:
-    """What a kio dataclass field says about itself: array, entity class, nullability, default."""
-
     def __init__(self, field: Field[Any]) -> None:
         self.name = field.name
         self.tag: int | None = field.metadata.get("tag")
@@ -190,7 +182,7 @@ def _without_none(annotation: Any) -> tuple[Any, bool]:
 
 @cache
 def shapes(entity_type: type) -> tuple[FieldShape, ...]:
-    """The fields of a kio message class, in wire order."""
+    """In wire order."""
     return tuple(FieldShape(field) for field in fields(entity_type))
 
 
@@ -206,7 +198,7 @@ def _field_writer(shape: FieldShape, flexible: bool) -> Writer:
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    """A tagged field with its default is left out; an empty array is one, whatever holds it."""
+    """An empty array is a default, whatever holds it."""
     return value == default or (default == () and not value and value is not None)
 
 
@@ -230,7 +222,7 @@ def _tag_writer(
 
 @cache
 def entity_writer(entity_type: type) -> Writer:
-    """The function that appends one message (or nested struct) of this class, from a dict."""
+    """Appends one message (or nested struct) of this class, from a dict."""
     flexible: bool = entity_type.__flexible__  # type: ignore[attr-defined]
     plain: list[tuple[str, Any, Writer]] = []
     tagged: list[tuple[int, str, Any, Writer]] = []

@@ -1,8 +1,5 @@
-"""Reads the keys and values of Kafka's internal topics.
-
-All numbers are big-endian and signed. A string has an int16 length before it, bytes an int32 one;
--1 stands for null.
-"""
+"""Reads the keys and values of Kafka's internal topics. Numbers are big-endian and signed. A string
+has an int16 length before it, bytes an int32 one; -1 stands for null."""
 
 from struct import Struct
 
@@ -12,7 +9,7 @@ _INT64 = Struct(">q")
 
 
 class ValueReader:
-    """A cursor over one key or value. Each method raises ValueError where it ends early."""
+    """Each method raises ValueError where the data end early."""
 
     __slots__ = ("_data", "_position")
 
@@ -29,7 +26,6 @@ class ValueReader:
         return chunk
 
     def numbers(self, layout: Struct) -> tuple[int, ...]:
-        """Several at once."""
         return layout.unpack(self._take(layout.size))
 
     def int16(self) -> int:

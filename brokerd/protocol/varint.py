@@ -1,9 +1,6 @@
-"""Varints: 7 bits a byte, least significant first. Records have signed ones (zig-zag: the sign in
-bit 0), flexible messages unsigned ones for lengths, counts and tags.
-
-Kafka has 32-bit varints for lengths and 64-bit ones for timestamps; the bytes are the same, so one
-reader serves both and callers check ranges. More than ten bytes are refused.
-"""
+"""Varints: 7 bits a byte, least significant first. Records have signed ones (zig-zag), flexible
+messages unsigned ones for lengths, counts and tags. Kafka's 32-bit and 64-bit varints have the same
+bytes; callers check ranges."""
 
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -12,8 +9,8 @@ _UNSIGNED_SHIFT_MAX = 28
 
 
 def read_uvarint(data: bytes | bytearray | memoryview, position: int) -> tuple[int, int]:
-    """The unsigned integer of at most 32 bits at `position`, and the position after it. Raises
-    KafkaError(INVALID_REQUEST) when the data ends inside it or it is longer."""
+    """The unsigned integer of at most 32 bits, and the position after it. Raises
+    KafkaError(INVALID_REQUEST) when the data end inside it or it is longer."""
     try:
         byte = data[position]
         if byte < 0x80:
@@ -32,7 +29,7 @@ def read_uvarint(data: bytes | bytearray | memoryview, position: int) -> tuple[i
 
 
 def write_varint(out: bytearray, value: int) -> None:
-    """Append `value` (a signed 64-bit integer) to `out`."""
+    """`value` is a signed 64-bit integer."""
     value = (value << 1) ^ (value >> 63)
     while value > 0x7F:
         out.append((value & 0x7F) | 0x80)
@@ -41,8 +38,8 @@ def write_varint(out: bytearray, value: int) -> None:
 
 
 def read_varint(data: bytes | memoryview, position: int) -> tuple[int, int]:
-    """The signed integer at `position` and the position after it. Raises KafkaError(INVALID_RECORD)
-    when the data ends inside it or it is longer than 64 bits."""
+    """The signed integer and the position after it. Raises KafkaError(INVALID_RECORD) when the data
+    end inside it or it is longer than 64 bits."""
     try:
         byte = data[position]
         if byte < 0x80:

@@ -1,9 +1,6 @@
-"""Which versions of which API brokerd offers, and which it really serves.
-
-Offered ranges are wide and contiguous, because clients pin versions. Produce is *offered* from 0
-although 0-2 are refused: older librdkafka takes a missing v0 for a broker without compression and
-silently sends uncompressed (KAFKA-18659). An API stands here exactly when a handler for it exists.
-"""
+"""Which versions of which API brokerd offers, and which it serves. An API stands here exactly when
+it has a handler. Produce is offered from 0 although 0-2 are refused: older librdkafka takes a
+missing v0 for a broker without compression and silently sends uncompressed (KAFKA-18659)."""
 
 from brokerd.protocol.api_keys import ApiKey
 
@@ -78,7 +75,7 @@ kio costs milliseconds at the first request of a version."""
 
 
 def is_served(api_key: int, version: int) -> bool:
-    """Whether a request may reach its handler; Produce below 3 is offered but not served."""
+    """Produce below 3 is offered but not served."""
     low, high = ADVERTISED.get(api_key, (1, 0))  # type: ignore[call-overload]
     if api_key == ApiKey.PRODUCE:
         low = PRODUCE_VERSION_MIN
@@ -86,7 +83,6 @@ def is_served(api_key: int, version: int) -> bool:
 
 
 def is_flexible(api_key: int, version: int) -> bool:
-    """Whether a hand-written codec's message uses compact lengths and tagged fields."""
     return version >= _FLEXIBLE_FROM[api_key]
 
 

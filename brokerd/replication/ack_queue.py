@@ -1,15 +1,11 @@
 """Acknowledgements that a partition owes: for records that are appended and not yet as safe as was
 asked for (acks=all, group records, flush.messages).
 
-Has no clock and no socket. The callback of each is called once, in the order of offsets:
-- with NONE as soon as its records are below the offset that they wait for (the high watermark,
-  say);
-- with NOT_LEADER_OR_FOLLOWER when this broker leads the partition no more. A leader that gets a
-  new leader epoch, as it does when a follower leaves, keeps its log, and what waits goes on
-  waiting;
+The callback of each is called once, in the order of offsets:
+- with NONE as soon as its records are below the mark that they wait for (the high watermark, say);
+- with NOT_LEADER_OR_FOLLOWER when this broker leads the partition no more;
 - with REQUEST_TIMED_OUT at its deadline. If the callback returns WAITS, the acknowledgement stays
-  in the queue and its callback is called once more: group records count however late they are safe.
-"""
+  in the queue and is answered once more: group records count however late they are safe."""
 
 from bisect import bisect_left, insort
 from collections.abc import Callable
@@ -23,7 +19,7 @@ Callback = Callable[[ErrorCode], object]
 
 
 class Ack(NamedTuple):
-    """`number` orders those of the same offset or deadline: the earlier one is answered first."""
+    """`number` orders those of the same offset or deadline."""
 
     last_offset: int
     deadline_s: float
@@ -36,11 +32,8 @@ _BY_DEADLINE = itemgetter(1, 2)
 
 
 class AckQueue:
-    """The acknowledgements of one partition that wait for the same mark.
-
-    Most come in the order of their offsets. Those of a producer's retry, and of a request whose
-    other partitions took longer, do not.
-    """
+    """The acknowledgements of one partition that wait for the same mark. Most come in the order of
+    their offsets; those of retries, and of requests whose other partitions took longer, do not."""
 
     __slots__ = ("_by_deadline", "_by_offset", "_number")
 
@@ -54,7 +47,6 @@ class AckQueue:
 
     @property
     def next_deadline_s(self) -> float | None:
-        """When `expire` has something to do."""
         return self._by_deadline[0].deadline_s if self._by_deadline else None
 
     def add(self, last_offset: int, deadline_s: float, callback: Callback) -> Ack:
@@ -66,17 +58,16 @@ class AckQueue:
         return ack
 
     def remove(self, ack: Ack) -> None:
-        """It is not answered; whoever waited has left."""
+        """Whoever waited has left."""
         _remove(self._by_offset, ack, _BY_OFFSET)
         _remove(self._by_deadline, ack, _BY_DEADLINE)
 
     def advance(self, mark: int) -> None:
-        """All records below `mark` are safe."""
         while self._by_offset and self._by_offset[0].last_offset < mark:
             self._answer_first(ErrorCode.NONE)
 
     def resign(self) -> None:
-        """This broker leads no more: nobody here will know what becomes of the records."""
+        """This broker leads no more."""
         while self._by_offset:
             self._answer_first(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
@@ -86,7 +77,6 @@ class AckQueue:
         ack.callback(error)
 
     def expire(self, now_s: float) -> None:
-        """Answers those whose deadline has passed."""
         while self._by_deadline and self._by_deadline[0].deadline_s <= now_s:
             ack = self._by_deadline.pop(0)
             if ack.callback(ErrorCode.REQUEST_TIMED_OUT) is not WAITS:

@@ -38,10 +38,9 @@ def _nothing() -> None:
 
 
 class Partition:
-    """See the module. `listeners` are called when start, high watermark or leadership moved, in
-    the order in which they came; a dict, as thousands of long polls come and go.
-    `generation` goes up with each change of its leader, in-sync replicas or settings, and when it
-    leaves this broker: what was derived from them before is void."""
+    """`listeners` are called when start, high watermark or leadership moved, in the order in which
+    they came; a dict, as thousands of long polls come and go. `generation` goes up with each change
+    of leader, in-sync replicas or settings, and when it leaves this broker."""
 
     __slots__ = (
         "_flush", "_follower_ends", "bytes_in", "bytes_out", "failed_fetches", "failed_produces",
@@ -82,7 +81,7 @@ class Partition:
     # -- what the cluster decides ------------------------------------------------------------------
 
     def apply(self, state: PartitionState) -> bool:
-        """Take in a newer state; whether it was newer and of this topic."""
+        """Applies a newer state; returns whether it was newer and of this topic."""
         if state.topic_id != self.log.topic_id:
             return False
         if self.state is not None and state.version <= self.state.version:
@@ -99,14 +98,14 @@ class Partition:
         return True
 
     def resign(self) -> None:
-        """Lead no more, whatever the last state said (the registration was lost, say)."""
+        """Lead no more: the registration was lost, say."""
         self.is_leader = False
         self.generation += 1
         self._notify()
 
     def leave(self) -> None:
-        """Be on this broker no more. Nothing here refers to itself in a cycle from now on: those
-        are left to the garbage collector, which does not look at what was frozen."""
+        """Be on this broker no more. From now on nothing here refers to itself in a cycle: the
+        garbage collector does not look at what was frozen."""
         self.resign()
         self.log.on_truncated = self.log.on_start_moved = self.log.local.on_synced = _nothing
         self._flush = None
@@ -114,10 +113,8 @@ class Partition:
     # -- as a leader -------------------------------------------------------------------------------
 
     def append(self, batches: Sequence[Buffer], now_ms: int) -> list[AppendResult]:
-        """Append a producer's checked batches. Raises KafkaError.
-
-        NOT_LEADER_OR_FOLLOWER, or KAFKA_STORAGE_ERROR as `UnifiedLog.append` has it.
-        """
+        """Raises KafkaError: NOT_LEADER_OR_FOLLOWER, or KAFKA_STORAGE_ERROR as
+        `UnifiedLog.append`."""
         if not self.is_leader:
             raise self._not_leader()
         log = self.log
@@ -135,12 +132,9 @@ class Partition:
         return results
 
     def delete_records(self, offset: int) -> int:
-        """Move the log start up to `offset` (HIGH_WATERMARK: as far as consumers may see).
-
-        Returns where the log starts now. Raises KafkaError: NOT_LEADER_OR_FOLLOWER,
-        POLICY_VIOLATION where nothing may be deleted, OFFSET_OUT_OF_RANGE past the high watermark,
-        KAFKA_STORAGE_ERROR.
-        """
+        """Moves the log start up to `offset` (HIGH_WATERMARK: as far as consumers may see); returns
+        it. Raises KafkaError: NOT_LEADER_OR_FOLLOWER, POLICY_VIOLATION where nothing may be
+        deleted, OFFSET_OUT_OF_RANGE past the high watermark, KAFKA_STORAGE_ERROR."""
         self.require_leader()
         if "delete" not in self.log.config.cleanup_policy:
             raise KafkaError(
@@ -162,7 +156,7 @@ class Partition:
         return self.log.log_start_offset
 
     def require_leader(self) -> None:
-        """Raises KafkaError(NOT_LEADER_OR_FOLLOWER) on a broker that does not lead."""
+        """Raises KafkaError(NOT_LEADER_OR_FOLLOWER)."""
         if not self.is_leader:
             raise self._not_leader()
 
@@ -203,8 +197,7 @@ class Partition:
         self.advance()
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
-        """The leader's answer to a follower's last epoch: (epoch, where it ended). Raises
-        KafkaError."""
+        """(epoch, its end offset) for OffsetForLeaderEpoch. Raises KafkaError."""
         self.log.check_end()
         if epoch == self.leader_epoch:
             return epoch, self.log.log_end_offset
@@ -216,7 +209,8 @@ class Partition:
     # -- the high watermark ------------------------------------------------------------------------
 
     def advance(self) -> bool:
-        """Move the high watermark as far as the replicas allow; if it moved, call the listeners."""
+        """Moves the high watermark as far as the replicas allow, and then calls the listeners;
+        returns whether it moved."""
         before = self.high_watermark
         reached = self._replicated_to()
         if self._flush is not None:
@@ -235,12 +229,10 @@ class Partition:
         return True
 
     def reconfigured(self) -> None:
-        """The settings of its log are others."""
         self.generation += 1
         self.reconsider()
 
     def reconsider(self) -> None:
-        """flush.messages is waited for no more, or the settings are others."""
         if not self.advance():  # an acks=1 may wait, also where replicas lag behind
             self._notify()
 

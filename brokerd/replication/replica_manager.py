@@ -1,9 +1,6 @@
-"""The partitions that this broker holds, as the cluster has decided.
-
-`apply_states` is the one way in: what the change feed says becomes logs and partitions here. A
-partition whose log cannot be made is remembered in `offline` with the reason and served by nobody;
-the others are not held up by it.
-"""
+"""The partitions that this broker holds. `apply_states` is the one way in: what the change feed
+says becomes logs and partitions. A partition whose log cannot be made is in `offline` with the
+reason and not served."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -24,7 +21,7 @@ HIGH_WATERMARK_INTERVAL_MS: Final = 5_000
 
 
 class ReplicaManager:
-    """See the module. Not thread-safe."""
+    """Not thread-safe."""
 
     def __init__(
         self,
@@ -54,7 +51,7 @@ class ReplicaManager:
         return list(self._partitions.values())
 
     def disk_failed(self, error: OSError) -> None:
-        """A file of a log, which the error names, could not be read."""
+        """The error names the file of a log."""
         self._logs.disk_failed(error)
 
     def apply_states(
@@ -63,9 +60,8 @@ class ReplicaManager:
         deleted: Iterable[TopicPartition] = (),
         configs: Mapping[str, LogConfig] | None = None,
     ) -> list[Partition]:
-        """Applies changed states; to be called after deletions. Returns the partitions that
-        changed. `configs` are the settings of the topics in `states`; without them Kafka's defaults
-        are used."""
+        """Applies changed states, after deletions; returns the partitions that changed. `configs`
+        are the settings of the topics in `states`; without them Kafka's defaults are used."""
         for key in deleted:
             self._delete(key)
         now_ms = self._clock.now_ms()
@@ -117,7 +113,7 @@ class ReplicaManager:
             known[place] += value
 
     def take_offline(self, keys: Iterable[TopicPartition], reason: str) -> None:
-        """Stops serving these partitions: their log directory has failed."""
+        """Their log directory has failed."""
         for key in keys:
             self._high_watermarks.pop(key, None)
             self.offline[key] = reason
@@ -127,7 +123,7 @@ class ReplicaManager:
                 partition.leave()
 
     def _delete(self, key: TopicPartition) -> None:
-        """What lies in a log directory that is offline stays offline: it cannot be deleted now."""
+        """A log in an offline directory cannot be deleted now."""
         partition = self._partitions.get(key)
         if partition is not None:
             self._forget(partition)
@@ -145,14 +141,14 @@ class ReplicaManager:
             self.offline.pop(key, None)
 
     def reconfigure(self, partition: Partition, config: LogConfig) -> None:
-        """Gives a partition's log other settings, if the partition is still here."""
+        """Gives a log other settings, if the partition is still here."""
         if self._partitions.get((partition.topic, partition.index)) is partition:
             self._logs.reconfigure(partition.topic, partition.index, config)
             partition.reconfigured()
 
     def tick(self, now_ms: int) -> bool:
-        """Every replica.high.watermark.checkpoint.interval.ms: the high watermark checkpoint, a
-        slice at a time; whether there is more to do."""
+        """Checkpoints a slice of the high watermarks, every
+        replica.high.watermark.checkpoint.interval.ms; returns whether there is more to do."""
         if not self._round.is_under_way:
             if now_ms < self._checkpoint_due_ms:
                 return False
@@ -161,7 +157,7 @@ class ReplicaManager:
         return self._round.step()
 
     def checkpoint(self) -> None:
-        """Writes the high watermarks at once; to be called a last time before logs are closed."""
+        """Writes the high watermarks at once, before logs are closed."""
         self._round.run(self._marked(), self._high_watermark_of)
 
     def _marked(self) -> list[TopicPartition]:

@@ -1,10 +1,6 @@
 """Changes configs under `/config`: the node and its notification in one multi, if the node has the
-version that was read.
-
-Any broker does it. Two who change one config at the same time do not undo each other: the second
-finds another version, reads anew and applies its change to that. Names in paths are percent-encoded
-as Kafka's Sanitizer does, so that no name is two levels.
-"""
+version that was read. Any broker does it; who finds another version reads anew. Names in paths are
+percent-encoded as by Kafka's Sanitizer."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -48,7 +44,7 @@ def unsanitized(part: str) -> str:
 
 
 class ConfigAdmin:
-    """Changes configs. `followed` gives the newest config change that this broker has applied."""
+    """`followed` gives the newest config change that this broker has applied."""
 
     def __init__(
         self, zookeeper: ZooKeeper, progress: Progress, followed: Callable[[], int]
@@ -58,9 +54,8 @@ class ConfigAdmin:
         self._followed = followed
 
     async def alter(self, entity: str, update: ConfigUpdate, *, validate_only: bool) -> None:
-        """Changes the config at `/config/<entity>` and returns when this broker knows it. Raises
-        what `update` raises, and KafkaError where ZooKeeper cannot be reached or the node holds
-        something else."""
+        """Changes the config at `/config/<entity>` and returns when this broker has it. Raises what
+        `update` raises, and KafkaError."""
         for _ in range(ATTEMPTS_MAX):
             try:
                 number = await self._attempt(entity, update, validate_only)
@@ -114,8 +109,8 @@ class ConfigAdmin:
         return (Delete(path, node[1].version),)
 
     async def read_all(self, kind: str) -> dict[str, dict[str, str]]:
-        """Every config under `/config/<kind>`, by its path below /config, clients of users
-        included. Raises KafkaError. A node that cannot be read counts as empty."""
+        """Every config under `/config/<kind>` by its path below /config, clients of users included.
+        A node that cannot be read counts as empty. Raises KafkaError."""
         try:
             entities = [f"{kind}/{name}" for name in await self._children(kind)]
             if kind == "users":

@@ -1,8 +1,5 @@
-"""Producer ids, claimed in blocks from `/latest_producer_id_block`: no id is given out twice.
-
-A block is claimed by writing over the version that was read. After a lost connection the outcome is
-unknown and the block is simply given up: ids are plenty.
-"""
+"""Producer ids, claimed in blocks from `/latest_producer_id_block` by writing over the version that
+was read. After a lost connection the outcome is unknown and the block is given up."""
 
 from kazoo.exceptions import BadVersionError
 
@@ -21,7 +18,7 @@ LAST_ID_MAX = 2**63 - 1
 
 
 async def claim_block(zookeeper: ZooKeeper, broker_id: int) -> ProducerIdBlock:
-    """The next block. Raises KafkaError: retriable while ZooKeeper is away."""
+    """Raises KafkaError: retriable while ZooKeeper is away."""
     try:
         while True:
             node = await zookeeper.get(paths.PRODUCER_ID_BLOCK)

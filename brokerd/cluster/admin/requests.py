@@ -9,9 +9,8 @@ DEFAULT = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTopic:
-    """A topic to create. With `assignment` (partition → replicas) partitions and replication_factor
-    stay DEFAULT; without it DEFAULT means the broker's default. A setting in `config` that is None
-    is refused."""
+    """With `assignment` (partition → replicas) partitions and replication_factor stay DEFAULT;
+    without it DEFAULT means the broker's default. A setting in `config` that is None is refused."""
 
     name: str
     partitions: int = DEFAULT
@@ -33,8 +32,8 @@ class CreatedTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPartitions:
-    """Growth of a topic to `total` partitions; `assignment` holds the replicas of each added one,
-    in order; without one (None) they are placed."""
+    """`assignment` has the replicas of each added partition, in order; without one they are
+    placed."""
 
     topic: str
     total: int

@@ -1,9 +1,6 @@
-"""Who is controller: the ephemeral node `/controller`, fenced by `/controller_epoch`.
-
-A candidate creates the node and raises the epoch in one multi, so that two controllers never have
-the same epoch. Every later write of a controller is a multi that checks the version of
-`/controller_epoch`: when another was elected, the writes of the one before fail.
-"""
+"""Who is controller: the ephemeral node `/controller`, fenced by `/controller_epoch`. A candidate
+creates the node and raises the epoch in one multi. Every later write of a controller is a multi
+that checks the version of `/controller_epoch`."""
 
 import logging
 from typing import NamedTuple
@@ -23,14 +20,14 @@ logger = logging.getLogger(__name__)
 
 
 class ControllerEpoch(NamedTuple):
-    """The epoch of a controller, and the version of its node, which its writes check."""
+    """`version` is that of the epoch's node, which the controller's writes check."""
 
     epoch: int
     version: int
 
 
 class ElectedController(NamedTuple):
-    """Who is controller; `own_epoch` is its epoch if it is this session, else None."""
+    """`own_epoch` is the epoch if this session is controller, else None."""
 
     broker_id: int
     epoch: int
@@ -40,7 +37,7 @@ class ElectedController(NamedTuple):
 async def find_or_elect(
     zookeeper: ZooKeeper, broker_id: int, now_ms: int, watch: Watch
 ) -> ElectedController:
-    """The controller; if there is none, this session tries to become it."""
+    """If there is none, this session tries to become it."""
     while True:
         epoch, version = await _epoch(zookeeper)
         node = await zookeeper.get(paths.CONTROLLER, watch)

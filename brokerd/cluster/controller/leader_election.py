@@ -34,7 +34,7 @@ def first_state(
     live: Container[int],
     controller_epoch: int,
 ) -> PartitionState | None:
-    """The state of a partition that never had one, None while no replica of it is live."""
+    """The first state of a partition; None while no replica of it is live."""
     present = tuple(replica for replica in replicas if replica in live)
     if not present:
         return None
@@ -55,7 +55,7 @@ def first_state(
 def next_state(
     state: PartitionState, live: Container[int], bounced: Container[int], controller_epoch: int
 ) -> PartitionState | None:
-    """What the state must become, as the version after its own; None where it is right as it is."""
+    """The state as it must become; None if it is right."""
     present = tuple(r for r in state.isr if r in live)
     isr = tuple(r for r in present if r not in bounced) or present or state.isr
     leader = state.leader
@@ -69,7 +69,6 @@ def next_state(
 
 
 def next_epoch(state: PartitionState, controller_epoch: int) -> PartitionState:
-    """The state under the leader epoch after its own."""
     return replace(
         state,
         leader_epoch=state.leader_epoch + 1,

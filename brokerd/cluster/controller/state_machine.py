@@ -1,12 +1,9 @@
 """Controller state machine (pure): which states must be written, given the live brokers, the topics
 and their states.
 
-An event ("these brokers are live now") returns an iterator over the partitions; each item is the
-state to write, or None. So the caller can yield to the event loop in between, however many
-partitions there are. Only `written` changes a state: after a failed write nothing has changed here,
-and the next decision is the same. Besides the states it remembers which states were written but may
-not have been announced to the brokers, and the deletions of topics (`topic_deletions.py`).
-"""
+An event returns an iterator over the partitions; each item is the state to write, or None: so the
+caller can yield to the event loop in between. Only `written` changes a state: after a failed write
+the next decision is the same."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -19,8 +16,8 @@ from brokerd.topic_partition import TopicPartition
 
 
 class Controller:
-    """See the module's docstring. `brokers` maps a live broker's id to its epoch (czxid);
-    `cleanly_stopped` are the brokers that were stopped cleanly before they started."""
+    """`brokers` maps a live broker's id to its epoch (czxid); `cleanly_stopped` are those that were
+    stopped cleanly before they started."""
 
     def __init__(
         self,
@@ -45,11 +42,10 @@ class Controller:
         last_entry_zxid: int,
     ) -> Iterator[PartitionState | None]:
         """Takes over the cluster as it was found, with the topics `marked` for deletion, then
-        decides what is wrong with it. A leader that has restarted since leads again, under a new
-        leader epoch. One that was stopped cleanly keeps its epoch, as with a new controller of
-        Kafka: it has lost nothing, and no other broker led in between. It also returns (with the
-        version that it has) each state that is younger than the last entry of the feed: the one
-        before us wrote it and may not have come to announce it."""
+        decides what is wrong. A leader that has restarted since leads again, under a new leader
+        epoch, unless it was stopped cleanly: it has lost nothing. Also returns, with the version
+        that it has, each state that is younger than the last entry of the feed: it may not have
+        been announced."""
         self.topics = dict(topics)
         self.deletions_asked(marked)
         return self._take_over(states, last_entry_zxid)
@@ -72,7 +68,7 @@ class Controller:
             yield self._decide_loaded(key, hidden.get(key), key in bounced)
 
     def _is_leader_bounced(self, loaded: LoadedState) -> bool:
-        """Whether the leader registered after the state was written, not having stopped cleanly."""
+        """It registered after the state was written, and was not stopped cleanly."""
         leader = loaded.state.leader
         is_older = self.brokers.get(leader, -1) > loaded.modified_zxid
         return is_older and leader not in self._cleanly_stopped
@@ -87,7 +83,6 @@ class Controller:
         return wanted or hidden
 
     def brokers_changed(self, brokers: Mapping[int, int]) -> Iterator[PartitionState | None]:
-        """These brokers are live now: what becomes of every partition."""
         bounced = {b for b, epoch in brokers.items() if self.brokers.get(b, epoch) != epoch}
         self.brokers = dict(brokers)
         return self._decide_each(self._all_partitions(), bounced)
@@ -95,7 +90,7 @@ class Controller:
     def offline_changed(
         self, offline: Mapping[int, frozenset[TopicPartition]]
     ) -> Iterator[PartitionState | None]:
-        """These replicas cannot be served by their (live) brokers: what becomes of them."""
+        """These replicas cannot be served by their (live) brokers."""
         before = _replicas(self.offline)
         self.offline = offline
         self._offline_names = frozenset(name for each in offline.values() for name, _ in each)
@@ -108,12 +103,12 @@ class Controller:
         return self._decide_each(known, set())
 
     def topics_changed(self, topics: Mapping[str, TopicNode]) -> Iterator[PartitionState | None]:
-        """These topics are new or have grown: the first states of their new partitions."""
+        """The first states of the new partitions."""
         self.topics.update(topics)
         return self._decide_each(_partitions_of(topics), set())
 
     def epochs_asked(self, partitions: Iterable[TopicPartition]) -> Iterator[PartitionState | None]:
-        """These partitions get a new leader epoch, unless they have no leader."""
+        """A new leader epoch, unless there is no leader."""
         for key in partitions:
             state = self.states.get(key)
             is_led = state is not None and state.leader in self.brokers
@@ -141,14 +136,12 @@ class Controller:
         )
 
     def _live(self, name: str, index: int, replicas: Iterable[int]) -> Container[int]:
-        """The brokers that can serve a partition."""
         if not self.offline:
             return self.brokers
         return {each for each in replicas if each in self.brokers
                 and (name, index) not in self.offline.get(each, ())}  # fmt: skip
 
     def written(self, states: Iterable[PartitionState]) -> None:
-        """These states are in ZooKeeper now."""
         for state in states:
             self.states[state.topic, state.partition] = state
 
@@ -163,25 +156,21 @@ class Controller:
         return self._decide(*key, bounced)
 
     def has_partitions_node(self, topic: str) -> bool:
-        """Whether a state of the topic was written before."""
         return any((topic, index) in self.states for index in self.topics[topic].replicas)
 
     def written_partitions(self, topic: str) -> list[int]:
-        """The partitions of the topic that have a state."""
         return [index for index in self.topics[topic].replicas if (topic, index) in self.states]
 
     def deletions_asked(self, names: Iterable[str]) -> None:
-        """Topics were marked for deletion. Unknown ones are passed over; the caller removes their
-        markers."""
+        """Unknown topics are passed over; the caller removes their markers."""
         self.deletions.ask({name: self.topics[name] for name in names if name in self.topics})
 
     def deletions_due(self, applied: Mapping[int, int]) -> list[str]:
-        """Topics whose replicas have all stopped. `applied` is the last entry each broker
-        applied."""
+        """Topics whose replicas have all stopped. `applied` is the last entry of each broker."""
         return self.deletions.due(applied, self.brokers, self._offline_names)
 
     def is_gone(self, name: str, applied: Mapping[int, int]) -> bool:
-        """Whether the topic is deleted as far as can be: what is left waits for what is offline."""
+        """Whether only what is offline still has the topic, if anything."""
         if name not in self.deletions:
             return name not in self.topics
         return self.deletions.is_held_up(name, applied, self.brokers, self._offline_names)

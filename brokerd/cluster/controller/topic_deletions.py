@@ -18,7 +18,7 @@ NOT_ANNOUNCED = -1
 
 @dataclass(slots=True)
 class Deletion:
-    """A topic that is being deleted; `announced` is the number of its entry in the feed."""
+    """`announced` is the number of its entry in the feed."""
 
     topic_id: UUID
     brokers: frozenset[int]
@@ -26,11 +26,9 @@ class Deletion:
 
 
 class TopicDeletions:
-    """The topics whose deletion was requested and is not complete.
-
-    `applied` is the last entry that each broker applied, `live` the brokers that are live,
-    `offline` the topics with a replica that its live broker cannot serve.
-    """
+    """Deletions that are not complete. `applied` is the last entry that each broker applied, `live`
+    the brokers that are live, `offline` the topics with a replica that its live broker cannot
+    serve."""
 
     def __init__(self) -> None:
         self._topics: dict[str, Deletion] = {}
@@ -39,7 +37,7 @@ class TopicDeletions:
         return name in self._topics
 
     def ask(self, topics: Mapping[str, TopicNode]) -> None:
-        """The deletion of these topics is requested, perhaps again."""
+        """Requests the deletion of these topics, perhaps again."""
         for name, node in topics.items():
             if name not in self._topics:
                 assert node.topic_id is not None
@@ -47,7 +45,6 @@ class TopicDeletions:
                 self._topics[name] = Deletion(node.topic_id, brokers)
 
     def to_announce(self) -> list[tuple[str, UUID]]:
-        """Topics whose deletion was not announced to the brokers yet."""
         return [
             (name, deletion.topic_id)
             for name, deletion in self._topics.items()
@@ -55,14 +52,12 @@ class TopicDeletions:
         ]
 
     def announced(self, topics: Iterable[tuple[str, UUID]], number: int) -> None:
-        """The entry `number` of the feed says that these topics are deleted."""
         for name, _ in topics:
             self._topics[name].announced = number
 
     def due(
         self, applied: Mapping[int, int], live: Collection[int], offline: Collection[str]
     ) -> list[str]:
-        """Topics whose replicas have all stopped."""
         return [
             name
             for name, deletion in self._topics.items()
@@ -72,13 +67,11 @@ class TopicDeletions:
     def is_held_up(
         self, name: str, applied: Mapping[int, int], live: Collection[int], offline: Collection[str]
     ) -> bool:
-        """Whether all live brokers stopped the replicas of a topic of these, and it waits for what
-        is offline."""
+        """Whether only what is offline holds up the deletion."""
         deletion = self._topics[name]
         return _waits(name, deletion, live, offline) and _is_applied(deletion, applied, live)
 
     def completed(self, name: str) -> None:
-        """The nodes of the topic are removed."""
         self._topics.pop(name)
 
 
@@ -87,7 +80,7 @@ def _waits(name: str, deletion: Deletion, live: Collection[int], offline: Collec
 
 
 def _is_applied(deletion: Deletion, applied: Mapping[int, int], live: Collection[int]) -> bool:
-    """By those of its brokers that are live."""
+    """By its live brokers."""
     return deletion.announced != NOT_ANNOUNCED and all(
         applied.get(broker, -1) >= deletion.announced
         for broker in deletion.brokers

@@ -1,6 +1,5 @@
-"""Removes the nodes of a deleted topic: the leaves first; the topic's node, its config and its
-marker together and last.
-"""
+"""Removes the nodes of a deleted topic: the leaves first; its node, config and marker together and
+last."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -17,8 +16,8 @@ Fenced = Callable[[Sequence[Operation]], Awaitable[None]]
 async def remove_topic(
     zookeeper: ZooKeeper, fenced: Fenced, name: str, known: Sequence[int]
 ) -> None:
-    """Removes the nodes of a topic whose partitions in `known` have states. If other nodes exist (a
-    topic that was created only in part), lists the nodes and removes those. Raises MultiError."""
+    """The partitions in `known` have states. If other nodes exist (a topic that was created only in
+    part), lists the nodes and removes those. Raises MultiError."""
     try:
         await _remove_nodes(fenced, name, removal_of_partitions(name, known), has_config=True)
     except MultiError:
