@@ -1,5 +1,4 @@
-"""Waits until the image, or the controller, has reached a state: without polling, with a
-timeout."""
+"""Waits, with a timeout, until the image or the controller has reached a state."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,7 +15,7 @@ class Progress:
         self._changed = asyncio.Event()
 
     async def until(self, reached: Callable[[], bool], timeout_s: float) -> bool:
-        """Returns whether the condition became true in time."""
+        """Returns whether it was reached in time."""
         deadline_s = asyncio.get_running_loop().time() + timeout_s
         while not reached():
             left_s = deadline_s - asyncio.get_running_loop().time()

@@ -1,8 +1,5 @@
-"""Rules for topic names, as Kafka's: what is allowed, and which names collide in its metrics.
-
-`.` and `_` become the same character in metric names, so two topics that differ only there would
-be one in a metric: creating the second is refused.
-"""
+"""Rules for topic names, as Kafka's. `.` and `_` become the same character in metric names, so a
+topic is refused whose name differs only there from another."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,7 +16,7 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+\Z")
 
 
 def check_topic_name(name: str) -> None:
-    """Raises INVALID_TOPIC_EXCEPTION with the reason."""
+    """Raises INVALID_TOPIC_EXCEPTION."""
     reason = _reason(name)
     if reason:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
@@ -55,8 +52,7 @@ def collision_keys(names: Iterable[str]) -> dict[str, str]:
 
 
 def check_collision(name: str, existing: Mapping[str, str]) -> None:
-    """Raises INVALID_TOPIC_EXCEPTION where a topic exists whose name collides with this one.
-    `existing` is from `collision_keys`."""
+    """Raises INVALID_TOPIC_EXCEPTION. `existing` is from `collision_keys`."""
     other = existing.get(collision_key(name), name)
     if other != name:
         raise KafkaError(

@@ -1,5 +1,4 @@
-"""How a broker follows the cluster: it loads everything once, then applies the notifications in
-order.
+"""How a broker follows the cluster: it loads everything once, then applies notifications in order.
 
     /brokers/ids        the live brokers              all are read when one comes, goes or changes
     /brokerd/changes    partition states, deletions   entry by entry; after a gap all is loaded
@@ -8,8 +7,7 @@ order.
 
 Each entry that was applied is acknowledged in `/brokerd/applied/<id>`: the controller removes a
 topic when every broker that had a replica has stopped it. After a load the newest entry at the
-load's begin is acknowledged, since all of its changes were read.
-"""
+load's begin is acknowledged."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -34,9 +32,9 @@ NO_ENTRY = -1
 
 
 class Feed:
-    """Keeps an image current. `on_change` is awaited with every delta; `on_due(what)` is called
-    when "brokers", "changes", "configs" or "offline-replicas" changed in ZooKeeper: then the owner
-    calls `read_brokers`, `apply_changes`, `read_configs` or `read_offline_replicas`."""
+    """Keeps an image current. `on_change` is awaited with every delta; after `on_due(what)` with
+    "brokers", "changes", "configs" or "offline-replicas" the owner calls `read_brokers`,
+    `apply_changes`, `read_configs` or `read_offline_replicas`."""
 
     def __init__(
         self,
@@ -62,7 +60,7 @@ class Feed:
         self._offline_watch = partial(on_due, "offline-replicas")
 
     async def load(self) -> None:
-        """Reads topics, states and configs, whatever was known; then acknowledges."""
+        """Reads topics, states and configs; then acknowledges."""
         entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
         config_entries = await bulk_reads.numbered(
             self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
@@ -89,8 +87,8 @@ class Feed:
     async def _deleted_topics(
         self, found: set[str], queued_for_deletion: set[str]
     ) -> list[tuple[str, UUID]]:
-        """The known topics that were deleted. A topic whose node exists but does not parse is not
-        among them: a mistake in that node must not delete records."""
+        """The known topics that were deleted; not one whose node does not parse: that must not
+        delete records."""
         unseen = [item for item in self._image.topics.items() if item[0] not in found]
         return [
             (name, info.topic_id)
@@ -101,8 +99,7 @@ class Feed:
 
     async def _report_queued_for_deletion(self, queued_for_deletion: set[str]) -> None:
         """Reports the partitions of topics whose deletion has begun as deleted. The image never had
-        them if this broker was down then; but their logs are still here, and the controller removes
-        the topics once this load is acknowledged."""
+        them if this broker was down then; but their logs are still here."""
         async for part in bulk_reads.topics(self._zookeeper, sorted(queued_for_deletion)):
             deleted = [(topic.name, index) for topic in part for index in topic.node.replicas]
             await self._notify(ImageDelta(deleted=deleted))
@@ -140,25 +137,23 @@ class Feed:
         )
 
     async def read_brokers(self) -> None:
-        """Reads the live brokers into the image and reports the change to `on_change`."""
         await self._notify(await self.take_brokers())
 
     async def take_brokers(self) -> ImageDelta:
-        """Reads the live brokers into the image; the caller reports the change."""
+        """The caller reports the change."""
         live = await bulk_reads.live_brokers(
             self._zookeeper, self._brokers_watch, self._brokers_watch
         )
         return self._image.replace_brokers(live)
 
     async def read_offline_replicas(self) -> None:
-        """Reads which replicas brokers cannot serve. For those of this broker no new leader
-        epoch is awaited: the controller writes none for an offline replica."""
+        """Of offline replicas no new leader epoch is awaited: the controller writes none."""
         found = await offline_replicas.read(self._zookeeper, self._offline_watch)
         self.startup_wait.no_longer_awaited(found.get(self._broker_id, ()))
         await self._notify(self._image.replace_offline(found))
 
     async def apply_changes(self) -> None:
-        """Applies the entries that are new; loads everything where one is missing."""
+        """Applies new entries; loads everything if one is missing."""
         entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
         new = {number: path for number, path in entries.items() if number > self._last_applied}
         if max(entries, default=NO_ENTRY) < self._last_applied:
@@ -216,7 +211,7 @@ class Feed:
         self.config_number = max(new, default=self.config_number)
 
     async def read_broker_configs(self) -> None:
-        """Reads this broker's dynamic config and the default of all."""
+        """This broker's dynamic config and the default of all."""
         known = self._image.broker_configs
         configs = await bulk_reads.broker_configs(self._zookeeper, self._broker_id, known)
         await self._notify(self._image.replace_broker_configs(configs))

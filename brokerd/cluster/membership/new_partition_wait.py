@@ -1,11 +1,9 @@
 """Metadata waits until the leaders of new partitions know that they lead them.
 
-Each broker learns of a new partition from the change feed, at its own time. A client that gets the
-partition from Metadata sends a Produce at once, and a leader that does not know the partition yet
-refuses it (with acks=0 it is lost). So Metadata waits until the leaders have acknowledged the entry
-of the new partitions in `/brokerd/applied/<id>`, which they do after they created the logs. It
-waits once, for at most TIMEOUT_S; then clients retry, as with Kafka.
-"""
+Each broker learns of a new partition from the change feed, at its own time, and a leader that does
+not know it yet refuses a Produce (with acks=0 it is lost). So Metadata waits until the leaders have
+acknowledged the entry of the new partitions in `/brokerd/applied/<id>`. It waits once, for at most
+TIMEOUT_S; then clients retry, as with Kafka."""
 
 import asyncio
 from collections.abc import Iterable
@@ -18,7 +16,7 @@ TIMEOUT_S = 1.0
 
 
 class NewPartitionWait:
-    """Reads which entries other brokers have applied, only while a request names new partitions."""
+    """Reads which entries other brokers have applied, if a request names new partitions."""
 
     def __init__(self, zookeeper: ZooKeeper, image: MetadataImage) -> None:
         self._zookeeper = zookeeper
@@ -26,12 +24,12 @@ class NewPartitionWait:
         self._moved = asyncio.Event()
 
     def is_awaited(self, name: str) -> bool:
-        """Whether a topic has new partitions whose leaders may not know them yet."""
+        """Whether the leaders of new partitions may not know them yet."""
         info = self._image.topics.get(name)
         return info is not None and info.announced != SETTLED
 
     async def wait(self, names: Iterable[str]) -> None:
-        """Until the leaders of these topics' partitions know them, or the time is over."""
+        """Until the leaders know them, or the time is over."""
         topics = self._image.topics
         infos = [topics[name] for name in names if self.is_awaited(name)]
         if not infos:
@@ -62,7 +60,7 @@ class NewPartitionWait:
             await moved.wait()
 
     async def _applied(self, broker_id: int) -> int:
-        """The entry that a broker has acknowledged; a change of it is watched for."""
+        """The entry that a broker has acknowledged; its next change is watched for."""
         path = paths.applied(broker_id)
         node = await self._zookeeper.get(path, self._move)
         if node is None:

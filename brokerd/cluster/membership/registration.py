@@ -1,9 +1,8 @@
 """Registers a broker in the cluster: persistent paths, the cluster id, `/brokers/ids/<id>`.
 
-The registration is ephemeral and belongs to one session. A node of another session is never
-deleted: it is waited for, since a dead owner's session ends by itself; an owner that outlives the
-wait is alive, and two brokers with one id would be two leaders for each of its partitions.
-"""
+The registration is ephemeral. A node of another session is never deleted: it is waited for, since a
+dead owner's session ends by itself; an owner that outlives the wait is alive, and two brokers with
+one id would be two leaders for each of its partitions."""
 
 import asyncio
 import logging
@@ -31,17 +30,16 @@ WAIT_MARGIN_S = 2.0
 
 
 class ClusterError(Exception):
-    """This broker cannot be a member of the cluster; the message says why and what to do."""
+    """The message says why this broker cannot be a member of the cluster, and what to do."""
 
 
 async def prepare_paths(zookeeper: ZooKeeper) -> None:
-    """Creates the persistent nodes that a cluster has."""
     for path in paths.PERSISTENT:
         await zookeeper.ensure(path)
 
 
 async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
-    """The id of the cluster; the first broker draws it. ClusterError unless as `known`."""
+    """The first broker draws it. Raises ClusterError if it is not `known`."""
     node = await zookeeper.get(paths.CLUSTER_ID)
     if node is None:
         drawn = urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
@@ -62,8 +60,8 @@ async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
 
 
 async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int) -> int:
-    """Creates the registration of the current session; returns the broker epoch (its czxid). Raises
-    ClusterError if another live broker has the id."""
+    """Returns the broker epoch (the czxid). Raises ClusterError if another live broker has the
+    id."""
     path = paths.broker(settings.broker_id)
     data = encode_broker(settings.endpoints, settings.rack, now_ms)
     loop = asyncio.get_running_loop()
@@ -99,8 +97,7 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
 
 
 class Registration:
-    """The registration of this broker, with its current endpoints. `on_due("registration")` asks
-    for a call of `update`."""
+    """With the current endpoints. `on_due("registration")` asks for a call of `update`."""
 
     def __init__(
         self, zookeeper: ZooKeeper, settings: ClusterSettings, on_due: Callable[[str], None]
@@ -111,7 +108,6 @@ class Registration:
         self._advertised: tuple[Endpoint, ...] = ()
 
     def advertise(self, endpoints: tuple[Endpoint, ...]) -> None:
-        """Sets the endpoints, for the registration and Metadata."""
         self._settings = replace(self._settings, endpoints=endpoints)
         if endpoints != self._advertised:
             self._on_due("registration")
@@ -122,8 +118,8 @@ class Registration:
         self._advertised = settings.endpoints
 
     async def update(self, now_ms: int) -> None:
-        """Write the registration again if its endpoints differ. If it is gone, or belongs to
-        another session, do nothing: this broker is about to register again."""
+        """Writes the registration again if its endpoints differ. If it is gone, or belongs to
+        another session, this broker is about to register again."""
         settings, path = self._settings, paths.broker(self._settings.broker_id)
         if settings.endpoints == self._advertised:
             return

@@ -1,15 +1,12 @@
 """A broker that starts waits until the controller has raised the leader epochs of its partitions.
 
-A broker that registers reads the states that its partitions had before. The controller then sees
-the registration and gives each partition that this broker led, or that has no leader since this
-broker stopped, a new leader epoch. A client that gets the old epoch in between is fenced a moment
-later (FENCED_LEADER_EPOCH). So a broker accepts connections only after the controller has written
-all these states. A controller may be dead while its session has not ended yet: then the wait ends
-TIMEOUT_S after the last state was written, and clients get the old epochs.
+The controller gives each partition that this broker led, or that has no leader since it stopped, a
+new leader epoch. A client that got the old epoch would be fenced a moment later
+(FENCED_LEADER_EPOCH). So a broker accepts connections only after the controller has written these
+states, or TIMEOUT_S after the last one: a controller may be dead while its session has not ended.
 
 A broker that was stopped cleanly does not wait for partitions that it still leads: no controller
-has seen that it was away. Most likely it is the controller itself now, and keeps their epochs.
-"""
+has seen that it was away. Most likely it is the controller itself now, and keeps their epochs."""
 
 import asyncio
 from collections.abc import Iterable
@@ -24,7 +21,7 @@ OWN_TIMEOUT_S = 30.0
 
 
 def awaits_election(state: PartitionState, broker_id: int) -> bool:
-    """Whether the partition has no leader, and the controller may elect this broker."""
+    """It has no leader, and the controller may elect this broker."""
     return state.leader == NO_LEADER and broker_id in state.isr
 
 
@@ -32,8 +29,8 @@ def awaits_new_epoch(
     loaded: LoadedState, broker_id: int, broker_epoch: int, *, was_cleanly_stopped: bool = False
 ) -> bool:
     """Whether the controller will write this state because of a registration with that epoch (the
-    zxid of its creation): the broker may be elected, or it led the partition before it registered
-    (and was not stopped cleanly)."""
+    zxid of its creation): the broker may be elected, or it led the partition before (and was not
+    stopped cleanly)."""
     is_older = loaded.modified_zxid <= broker_epoch
     led = loaded.state.leader == broker_id and is_older and not was_cleanly_stopped
     return led or awaits_election(loaded.state, broker_id)
@@ -47,20 +44,19 @@ class StartupEpochWait:
         self._moved = asyncio.Event()
 
     def replace(self, read: set[TopicPartition]) -> None:
-        """All states were read: these are awaited instead of the former ones."""
+        """These are awaited instead of the former ones."""
         if read != self._waiting:
             self._waiting = read
             self._moved.set()
 
     def states_written(self, states: Iterable[PartitionState], broker_id: int) -> None:
         """The controller wrote these states. It may see the end of a broker's last session only
-        after the broker is back: then it first writes that there is no leader, and elects next."""
+        after the broker is back: then it first writes that there is no leader."""
         self.no_longer_awaited(
             (s.topic, s.partition) for s in states if not awaits_election(s, broker_id)
         )
 
     def no_longer_awaited(self, partitions: Iterable[TopicPartition]) -> None:
-        """The controller writes no new state of these partitions."""
         waited_for = len(self._waiting)
         if waited_for:
             self._waiting.difference_update(partitions)
@@ -68,7 +64,7 @@ class StartupEpochWait:
                 self._moved.set()
 
     async def wait(self, timeout_s: float) -> int:
-        """Waits until all were written; returns how many partitions were given up."""
+        """Returns how many partitions were given up."""
         while self._waiting:
             self._moved.clear()
             try:

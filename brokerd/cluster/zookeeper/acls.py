@@ -1,13 +1,9 @@
-"""The ACLs of nodes in ZooKeeper with `zookeeper.set.acl`, as Kafka's brokers set them.
-
-The creator of a node may do everything, and the world may read it; but sensitive nodes (settings of
-brokers and users, delegation tokens) are read by their creator alone. `/consumers`, which Kafka
-leaves open for old consumers, gets an ACL, too, since brokerd does not serve them.
+"""The ACLs of nodes in ZooKeeper with `zookeeper.set.acl`, as Kafka's brokers set them: the creator
+may do everything, the world may read, but not sensitive nodes.
 
 The first broker that joins with `zookeeper.set.acl` gives ACLs to the nodes created before; in
 Kafka that takes the tool zookeeper-security-migration. The root is last: as long as it has no ACL,
-nodes below it may have none.
-"""
+nodes below it may have none."""
 
 import asyncio
 import logging
@@ -30,13 +26,13 @@ _ROOTS = (
 
 
 def secure(path: str) -> Acl:
-    """The ACL of a node with this path (below the chroot)."""
+    """The path is below the chroot."""
     owner: Acl = CREATOR_ALL_ACL
     return owner if path.startswith(_SENSITIVE) else [*CREATOR_ALL_ACL, *READ_ACL_UNSAFE]
 
 
 async def close_what_is_open(zookeeper: ZooKeeper) -> None:
-    """Gives every node of the cluster its ACL, unless that was completed before."""
+    """Unless that was completed before."""
     if list(await zookeeper.acl("/")) != OPEN_ACL_UNSAFE:
         return
     level = [f"/{name}" for name in await zookeeper.children("/") if name in _ROOTS]

@@ -28,7 +28,7 @@ ANSWER_TIMEOUT_S = 2.0
 
 
 class Client(KazooClient):  # type: ignore[misc]
-    """Connects for ever and logs nothing: its user logs what an operator needs to know."""
+    """Connects for ever and logs nothing."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Client(KazooClient):  # type: ignore[misc]
         self._connection._invoke = self._invoke_soon
 
     def _connect_and_note(self, *address: Any) -> tuple[float, float]:
-        """Notes the granted session timeout, of which kazoo's own method returns two thirds."""
+        """kazoo's own method returns two thirds of the granted timeout."""
         self._is_held_back = self.has_credentials
         try:
             read_timeout_ms, connect_timeout_ms = self._connect_of_kazoo(*address)
@@ -75,14 +75,12 @@ class Client(KazooClient):  # type: ignore[misc]
         return read_timeout_ms, connect_timeout_ms
 
     def _session_callback(self, state: str) -> None:
-        """kazoo calls this for every change of its state."""
         if state != KeeperState.CONNECTED or not self._is_held_back:
             super()._session_callback(state)
 
     def make_chroot_async(self, acl: Any = None) -> Any:
-        """Creates every level of the chroot; returns the result of the last one. Not for an empty
-        chroot. The server serves a session's requests in order, so no level waits for the one
-        above."""
+        """Returns the result of the last level. The server serves a session's requests in order, so
+        no level waits for the one above. Not for an empty chroot."""
         result = None
         level = ""
         for name in self.chroot.split("/")[1:]:
@@ -92,7 +90,7 @@ class Client(KazooClient):  # type: ignore[misc]
         return result
 
     def _invoke_soon(self, timeout_s: float, request: Any, xid: int | None = None) -> Any:
-        """kazoo calls this for the opening of a session only, where it waits for the answer."""
+        """Called for the opening of a session only, where kazoo waits for the answer."""
         return self._invoke_of_kazoo(min(timeout_s, ANSWER_TIMEOUT_S), request, xid)
 
 
@@ -105,7 +103,7 @@ def _digest(credentials: Credentials) -> dict[str, str]:
 
 
 def why_unreachable(connect: str) -> str:
-    """Which names in `zookeeper.connect` are not known, for an error message. Blocks."""
+    """The names in `zookeeper.connect` that are not known. Blocks."""
     reasons = []
     for host, port in collect_hosts(connect)[0]:
         try:

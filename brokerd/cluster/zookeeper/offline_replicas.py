@@ -2,12 +2,9 @@
 
     /brokerd/offline/<broker>-<n>   ephemeral   {"version": 1, "topics": {"<topic>": [0, 3], …}}
 
-A broker writes the replicas that it cannot serve into as many nodes as necessary, then creates a
-`/log_dir_event_notification` as Kafka does. The controller reads the nodes of all brokers, elects
-leaders, and removes the notification. Kafka's controller asks the broker instead (LeaderAndIsr),
-which brokerd does not serve. The nodes end with the broker's session; a new session writes them
-anew.
-"""
+A broker writes them into as many nodes as necessary, then creates a `/log_dir_event_notification`
+as Kafka does. The controller reads the nodes of all brokers, elects leaders, and removes the
+notification (Kafka's asks the broker instead, by LeaderAndIsr)."""
 
 import json
 import logging
@@ -54,9 +51,8 @@ def decode(data: bytes) -> list[TopicPartition]:
 async def report(
     zookeeper: ZooKeeper, broker_id: int, replicas: Collection[TopicPartition]
 ) -> None:
-    """Replaces the nodes of the broker, and notifies the controller. The new nodes are created
-    before the old ones are removed, so that at no time all replicas seem to be served. One
-    transaction is not possible: ZooKeeper takes at most 1 MiB (jute.maxbuffer)."""
+    """Replaces the nodes of the broker, and notifies the controller. New nodes are created before
+    old ones are removed, so that at no time all replicas seem to be served."""
     old = [name for name in await zookeeper.children(paths.OFFLINE) if _broker(name) == broker_id]
     taken = {f"{paths.OFFLINE}/{name}" for name in old}
     places = (paths.offline(broker_id, number) for number in count())
@@ -72,7 +68,7 @@ async def report(
 async def read(
     zookeeper: ZooKeeper, watch: Watch | None = None
 ) -> dict[int, frozenset[TopicPartition]]:
-    """The offline replicas of every broker; `watch` is called when they change."""
+    """`watch` is called when they change."""
     while True:
         listed = await zookeeper.children(paths.OFFLINE, watch)
         names = [name for name in listed if _broker(name) is not None]
@@ -83,7 +79,7 @@ async def read(
 
 
 def _broker(name: str) -> int | None:
-    """The broker of a node; None if no broker created it."""
+    """None if no broker created the node."""
     head = name.partition("-")[0]
     return int(head) if head.isdigit() else None
 

@@ -1,8 +1,5 @@
-"""All paths in ZooKeeper: Kafka's, and brokerd's own under /brokerd.
-
-All paths are relative to the chroot of `zookeeper.connect`. Numbers of sequential nodes have ten
-digits.
-"""
+"""All paths in ZooKeeper, relative to the chroot of `zookeeper.connect`: Kafka's, and brokerd's own
+under /brokerd."""
 
 CLUSTER_ID = "/cluster/id"
 BROKER_IDS = "/brokers/ids"
@@ -89,17 +86,16 @@ def delete_topic(name: str) -> str:
 
 
 def change(number: int) -> str:
-    """An entry of the change feed, its number in ten digits."""
     return f"{CHANGE_PREFIX}{number:010d}"
 
 
 def applied(broker_id: int) -> str:
-    """The number of the last entry that a broker has applied."""
+    """The number of the last entry that the broker has applied."""
     return f"{APPLIED}/{broker_id}"
 
 
 def offline(broker_id: int, number: int) -> str:
-    """A node with replicas that a broker cannot serve (ephemeral)."""
+    """Replicas that the broker cannot serve (ephemeral)."""
     return f"{OFFLINE}/{broker_id}-{number}"
 
 

@@ -1,9 +1,8 @@
 """The saved ZooKeeper session of this broker, so that its next start can end it at once.
 
-After kill -9 the old session, and with it the old registration, would live on until it times out.
-The next process on the same (locked) log directory proves by id and password that the session was
-its own, takes it over and closes it. The file is JSON, mode 0600: the password is what proves it.
-"""
+After kill -9 the old registration would live on until the session times out. The next process on
+the same (locked) log directory takes the session over by id and password and closes it. The file is
+JSON, mode 0600."""
 
 import json
 import logging
@@ -28,7 +27,7 @@ class SavedSession(NamedTuple):
 
 
 def save(path: Path, session: SavedSession) -> None:
-    """Replaces the file in one step, if the disk allows it."""
+    """In one step, if the disk allows it."""
     temporary = path.with_name(path.name + ".tmp")
     text = json.dumps({"version": 1, "id": session.id, "password": session.password.hex()})
     try:
@@ -41,7 +40,7 @@ def save(path: Path, session: SavedSession) -> None:
 
 
 def load(path: Path) -> SavedSession | None:
-    """None if the file is missing or cannot be read: then the old session must time out."""
+    """None if the file is missing or cannot be read."""
     try:
         value = json.loads(path.read_text())
         return SavedSession(int(value["id"]), bytes.fromhex(value["password"]))
@@ -53,7 +52,6 @@ def load(path: Path) -> SavedSession | None:
 
 
 def forget(path: Path) -> None:
-    """Without the file, or where the disk has failed, an old session must time out."""
     with suppress(OSError):
         path.unlink(missing_ok=True)
 
@@ -64,8 +62,8 @@ def end(
     session_timeout_ms: int,
     credentials: Credentials | None = None,
 ) -> bool:
-    """Takes over a session and closes it, so that its ephemeral nodes are removed. Blocks. False if
-    that failed: the session had ended before, or ZooKeeper did not answer in time."""
+    """Takes over a session and closes it. Blocks. False if the session had ended before, or
+    ZooKeeper did not answer in time."""
     hosts = connect.partition("/")[0]
     client = Client(hosts, session_timeout_ms, (session.id, session.password), credentials)
     try:
@@ -79,7 +77,7 @@ def end(
 def end_saved(
     path: Path, connect: str, session_timeout_ms: int, credentials: Credentials | None = None
 ) -> None:
-    """Ends the session that an earlier process saved, if there is one. Blocks."""
+    """Ends the session that an earlier process saved. Blocks."""
     earlier = load(path)
     if earlier is None:
         return

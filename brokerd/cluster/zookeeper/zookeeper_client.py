@@ -1,12 +1,9 @@
-"""The adapter to ZooKeeper: kazoo with its threads on one side, coroutines of the event loop on
-the other.
+"""The adapter to ZooKeeper: kazoo with its threads on one side, coroutines of the event loop on the
+other.
 
-Every call is a coroutine; its result is posted to the loop by kazoo's completion thread. Watches
-are functions without arguments that are called on the loop once, when the watched thing changed;
-after a lost connection none is armed any more, and whoever set them sets them again on
-`on_connected`. While there is no connection every call fails at once with one of DISCONNECTED:
-kazoo would queue it without limit.
-"""
+Watches are functions without arguments that are called on the loop once, when the watched thing
+changed; after a lost connection they must be set again on `on_connected`. While there is no
+connection every call fails at once with one of DISCONNECTED: kazoo would queue it without limit."""
 
 import asyncio
 import logging
@@ -63,7 +60,7 @@ def _open(_: str) -> None:
 
 
 class MultiError(Exception):
-    """A multi did not happen: the operation at `index` failed for `cause`."""
+    """The operation at `index` failed for `cause`, so nothing was done."""
 
     def __init__(self, index: int, operation: Operation, cause: Exception) -> None:
         super().__init__(f"{type(operation).__name__} {operation.path}: {cause!r}")
@@ -74,8 +71,8 @@ class MultiError(Exception):
 
 class ZooKeeper:
     """Sessions with a ZooKeeper ensemble, one after another. `on_connected(session_id)` is called
-    on the loop for every new connection, `on_lost` when the session has ended (its ephemeral nodes
-    are gone). `acl_of` gives the ACL of nodes that are created."""
+    on the loop for every new connection, `on_lost` when the session has ended. `acl_of` gives the
+    ACL of nodes that are created."""
 
     def __init__(
         self,
@@ -101,7 +98,7 @@ class ZooKeeper:
 
     @property
     def session(self) -> tuple[int, bytes]:
-        """Session id and password. Raises ConnectionLoss while there is no connection."""
+        """Session id and password. Raises ConnectionLoss."""
         client_id: tuple[int, bytes] | None = self._client.client_id
         if client_id is None:
             raise ConnectionLoss("no connection to ZooKeeper")
@@ -109,21 +106,21 @@ class ZooKeeper:
 
     @property
     def session_timeout_ms(self) -> int:
-        """The timeout that the server granted, which may differ from the requested one."""
+        """As granted by the server."""
         return self._client.granted_timeout_ms
 
     async def why_unreachable(self) -> str:
-        """Why there is no connection, in brackets, if that is known."""
+        """Why there is no connection, in brackets, if known."""
         if self._client.refusal:
             return f" ({self._client.refusal})"
         return await asyncio.to_thread(why_unreachable, self._connect)
 
     def start(self) -> None:
-        """Begins to connect, and tries again for ever."""
+        """Connects, and tries again for ever."""
         self._client.start_async()
 
     async def stop(self) -> None:
-        """Ends the session, so that its ephemeral nodes go at once."""
+        """Ephemeral nodes go at once."""
         self._listeners = {}
         self._on_connected = lambda _: None
         await asyncio.to_thread(self._stop)
@@ -139,8 +136,8 @@ class ZooKeeper:
                 logger.debug("closing the ZooKeeper session: %r", error)
 
     def give_session_up(self) -> None:
-        """Ends the session and begins another: `on_lost`, then `on_connected`. For other threads
-        than the loop's; blocks. Without a connection nothing is done: the session will time out."""
+        """Ends the session and begins another. Called by other threads than the loop's; blocks.
+        Without a connection nothing is done: the session will time out."""
         with self._ending:
             if self._ended or not self._connected.is_set():
                 return
@@ -151,7 +148,7 @@ class ZooKeeper:
             self._client.start_async()
 
     def _state_changed(self, state: str) -> None:
-        """Called by a thread of kazoo's."""
+        """Called by kazoo's thread."""
         if state == KazooState.CONNECTED:
             self._connected.set()
             self._post(self._notify_connected)
@@ -185,7 +182,7 @@ class ZooKeeper:
         return _Watcher(self._post, watch) if watch is not None else None
 
     async def get(self, path: str, watch: Watch | None = None) -> Node | None:
-        """Data and stat; None if the node does not exist (then nothing is watched)."""
+        """None if the node does not exist (then nothing is watched)."""
         try:
             node: Node = await self._result(
                 lambda: self._client.get_async(path, self._watcher(watch))
@@ -195,14 +192,14 @@ class ZooKeeper:
         return node
 
     async def exists(self, path: str, watch: Watch | None = None) -> ZnodeStat | None:
-        """The stat; a watch is also set for a node that does not exist yet."""
+        """A watch is also set for a node that does not exist yet."""
         stat: ZnodeStat | None = await self._result(
             lambda: self._client.exists_async(path, self._watcher(watch))
         )
         return stat
 
     async def children(self, path: str, watch: Watch | None = None) -> list[str]:
-        """Names of the children; none if the node does not exist."""
+        """None if the node does not exist."""
         try:
             names: list[str] = await self._result(
                 lambda: self._client.get_children_async(path, self._watcher(watch))
@@ -242,7 +239,7 @@ class ZooKeeper:
     async def create(
         self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequence: bool = False
     ) -> str:
-        """The path of the new node. Raises NodeExistsError, NoNodeError (no parent)."""
+        """Returns the path. Raises NodeExistsError, NoNodeError (no parent)."""
         created: str = await self._result(
             lambda: self._client.create_async(
                 path, data, self._acl_of(path), ephemeral=ephemeral, sequence=sequence
@@ -251,7 +248,7 @@ class ZooKeeper:
         return created
 
     async def ensure(self, path: str) -> None:
-        """Creates an empty node and those above it, if they do not exist."""
+        """Creates an empty node and those above it, if missing."""
         if await self.exists(path) is not None:
             return
         level = ""
@@ -263,7 +260,7 @@ class ZooKeeper:
                 pass
 
     async def make_chroot(self) -> None:
-        """Creates the nodes of the chroot in `zookeeper.connect`, if they do not exist."""
+        """If missing."""
         if not self._client.chroot:
             return
         try:
@@ -277,7 +274,7 @@ class ZooKeeper:
         return stat
 
     async def acl(self, path: str) -> Acl:
-        """The ACL of a node. Raises NoNodeError."""
+        """Raises NoNodeError."""
         acl: Acl = (await self._result(lambda: self._client.get_acls_async(path)))[0]
         return acl
 
@@ -286,14 +283,14 @@ class ZooKeeper:
         await self._result(lambda: self._client.set_acls_async(path, acl))
 
     async def delete(self, path: str) -> None:
-        """Deletes a node; a missing node is no error."""
+        """A missing node is no error."""
         try:
             await self._result(lambda: self._client.delete_async(path))
         except NoNodeError:
             pass
 
     async def multi(self, operations: Sequence[Operation]) -> list[Any]:
-        """Does all operations or none. Raises MultiError with the operation that failed."""
+        """Raises MultiError with the operation that failed."""
         transaction = self._client.transaction()
         for operation in operations:
             _add(transaction, operation, self._acl_of)
@@ -305,7 +302,8 @@ class ZooKeeper:
 
 
 class _Watcher:
-    """A watch as kazoo calls it. Those of one function are equal: kazoo's sets have it once."""
+    """A watch as kazoo calls it. Those of one function are equal, so that kazoo's sets have it
+    once."""
 
     __slots__ = ("_post", "_watch")
 
