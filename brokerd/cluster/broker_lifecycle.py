@@ -102,15 +102,15 @@ class BrokerLifecycle:
         return self._service is not None
 
     def require_controller(self) -> None:
-        """Raises KafkaError(NOT_CONTROLLER)."""
+        """Raises KafkaError(NOT_CONTROLLER) on every other broker."""
         if not self.is_controller:
             raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
 
     # -- life ----------------------------------------------------------------------------------
 
     async def connect(self) -> None:
-        """Raises ClusterError. The log directory with `session_file` must be locked by this
-        process."""
+        """Opens the session. Raises ClusterError with a message for users. The log directory with
+        `session_file` must be locked by this process."""
         settings = self._settings
         connect, timeout_ms = settings.zookeeper_connect, settings.connect_timeout_ms
         logger.info("connecting to ZooKeeper at %s, for up to %d ms", connect, timeout_ms)
@@ -167,7 +167,7 @@ class BrokerLifecycle:
             )
 
     async def stop(self) -> None:
-        """The registration (and controllership) goes at once."""
+        """Ends the session: the registration (and controllership) goes at once."""
         self._service = None
         tasks = list(self._tasks.values())
         for task in tasks:
@@ -241,7 +241,7 @@ class BrokerLifecycle:
                 await asyncio.sleep(RETRY_S)
 
     async def _join(self) -> None:
-        """Registers the new session, loads everything, finds or becomes the controller."""
+        """A new session: register, load everything, find or become the controller."""
         session = self._zookeeper.session
         await self._zookeeper.make_chroot()
         if self._settings.set_acl:
@@ -292,7 +292,7 @@ class BrokerLifecycle:
     # -- replicas that cannot be served --------------------------------------------------------
 
     def report_offline(self, replicas: Collection[TopicPartition]) -> None:
-        """The controller is notified of these replicas."""
+        """These replicas of this broker cannot be served: the controller is notified."""
         self._offline = frozenset(replicas)
         if self._offline != self._offline_reported:
             self._flag("own-offline-replicas")
@@ -322,8 +322,8 @@ class BrokerLifecycle:
                 await asyncio.sleep(RETRY_S)
 
     async def _find_controller(self) -> None:
-        """Finds the controller or becomes it. The membership alone calls `on_change` with what
-        changes."""
+        """Finds the controller or becomes it. What changes in the image by that is reported to
+        `on_change` by the membership, which alone does so."""
         # A controller that is gone is most often a broker that is gone. The next controller must
         # know that before it places a topic, or partitions would be given to that broker.
         deltas = [await self._feed.take_brokers()]
@@ -358,7 +358,7 @@ class BrokerLifecycle:
             self.image.replace_controller(NO_CONTROLLER, self.image.controller_epoch)
 
     async def _run_controller(self, service: ControllerService) -> None:
-        """Until it is cancelled or another controller is elected."""
+        """Runs the controller service until it is cancelled or another controller is elected."""
         while True:
             try:
                 await self._connected.wait()

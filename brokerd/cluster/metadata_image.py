@@ -16,9 +16,9 @@ SETTLED = -1
 
 @dataclass(slots=True, kw_only=True)
 class TopicInfo:
-    """`config` is the topic's own. `zxid` is that of its creation: an earlier entry is not about
-    it. `announced` is the entry of the feed with its newest partitions, SETTLED once their leaders
-    need not be waited for."""
+    """A topic with the states of its partitions and its own (dynamic) config. `zxid` is that of its
+    creation: an earlier entry is not about it. `announced` is the entry of the feed with its newest
+    partitions, SETTLED once their leaders need not be waited for."""
 
     name: str
     topic_id: UUID
@@ -65,7 +65,7 @@ class MetadataImage:
         self.offline: Mapping[int, frozenset[TopicPartition]] = {}
 
     def all_partitions(self) -> Iterator[TopicPartition]:
-        """The image may change meanwhile."""
+        """The name and index of every partition; the image may change meanwhile."""
         for info in tuple(self.topics.values()):
             for index in tuple(info.partitions):
                 yield info.name, index
@@ -75,13 +75,13 @@ class MetadataImage:
         return info.partitions.get(index) if info else None
 
     def is_offline(self, topic: str, index: int, broker_id: int) -> bool:
-        """Its broker is not live, or reported it as offline."""
+        """Whether a replica is not served: its broker is not live, or reported it as offline."""
         if broker_id not in self.brokers:
             return True
         return bool(self.offline) and (topic, index) in self.offline.get(broker_id, ())
 
     def endpoint(self, broker_id: int, listener: str) -> tuple[str, int] | None:
-        """Host and port of a live broker."""
+        """Host and port of a live broker on the named listener, or None."""
         broker = self.brokers.get(broker_id)
         return broker.endpoints.get(listener) if broker else None
 
@@ -96,7 +96,7 @@ class MetadataImage:
         return ImageDelta(brokers_changed=changed)
 
     def replace_controller(self, controller_id: int, controller_epoch: int) -> ImageDelta:
-        """NO_CONTROLLER: none."""
+        """Replaces the controller (NO_CONTROLLER: none)."""
         changed = controller_id != self.controller_id
         self.controller_id = controller_id
         self.controller_epoch = max(controller_epoch, self.controller_epoch)
@@ -109,10 +109,10 @@ class MetadataImage:
         zxid: int,
         number: int = SETTLED,
     ) -> ImageDelta:
-        """Applies the states of a change entry with this zxid and number, if the topic id is known
-        and the version is higher. With an unknown topic id a state counts only if it is of a new
-        partition and created after the known topic of that name, which was deleted and created
-        again. `configs` has the config of each topic that may be new."""
+        """Apply the states of a change entry with this zxid and number. A state counts if its topic
+        id is known and its version is higher. A state with an unknown topic id counts only if it is
+        of a new partition and created after the known topic of that name: that topic was deleted
+        and created again. `configs` holds the config of each topic that may be new."""
         applied: list[PartitionState] = []
         deleted: list[TopicPartition] = []
         touched: set[str] = set()
@@ -137,7 +137,7 @@ class MetadataImage:
         return ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched)
 
     def take_topics(self, topics: Iterable[TopicInfo]) -> ImageDelta:
-        """Takes what was read from ZooKeeper."""
+        """Replaces topics by what was just read from ZooKeeper."""
         applied: list[PartitionState] = []
         deleted: list[TopicPartition] = []
         touched: set[str] = set()
@@ -156,7 +156,7 @@ class MetadataImage:
         return ImageDelta(partitions=applied, deleted=deleted, topics_configs=touched)
 
     def remove_topics(self, topics: Iterable[tuple[str, UUID]]) -> ImageDelta:
-        """One that is unknown or has another id is skipped."""
+        """Removes topics; one that is unknown or has another id is skipped."""
         deleted: list[TopicPartition] = []
         for name, topic_id in topics:
             info = self.topics.get(name)
@@ -165,7 +165,7 @@ class MetadataImage:
         return ImageDelta(deleted=deleted)
 
     def replace_config(self, topic: str, config: dict[str, str]) -> ImageDelta:
-        """The config of an unknown topic comes with its states."""
+        """Replaces a topic's config; that of an unknown topic comes with its states."""
         info = self.topics.get(topic)
         if info is None or info.config == config:
             return ImageDelta()
@@ -173,8 +173,8 @@ class MetadataImage:
         return ImageDelta(topics_configs={topic})
 
     def replace_broker_configs(self, configs: Mapping[str, dict[str, str]]) -> ImageDelta:
-        """By broker id or `<default>`. The delta is not empty if they are unchanged: a file that
-        they name may have changed."""
+        """Replaces the dynamic configs of brokers by name: an id or `<default>`. The delta has
+        unchanged configs, too: a file that they name may have changed."""
         self.broker_configs = dict(configs)
         return ImageDelta(broker_configs=True)
 

@@ -15,7 +15,7 @@ class Progress:
         self._changed = asyncio.Event()
 
     async def until(self, reached: Callable[[], bool], timeout_s: float) -> bool:
-        """Returns whether it was reached in time."""
+        """Returns whether the condition became true in time."""
         deadline_s = asyncio.get_running_loop().time() + timeout_s
         while not reached():
             left_s = deadline_s - asyncio.get_running_loop().time()

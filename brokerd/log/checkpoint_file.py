@@ -69,8 +69,8 @@ class CheckpointFile:
 
 
 class CheckpointJob(DiskJob):
-    """Replaces the checkpoint at `path`. `gone` are deleted logs; more may be added under
-    `lock`."""
+    """Replaces the checkpoint at `path`. `gone` are deleted logs; under `lock` more may be added
+    until the file is replaced."""
 
     def __init__(self, path: str, offsets: Offsets, done: Done, lock: Lock) -> None:
         self._path = path
@@ -93,7 +93,7 @@ class CheckpointJob(DiskJob):
             os.replace(temporary, path)
 
     def _entries(self) -> list[str]:
-        """In pieces, so that the event loop gets the interpreter in between."""
+        """In pieces, so that the thread that appends gets the interpreter in between."""
         entries: list[str] = []
         items = iter(self._offsets.items())
         while piece := dict(islice(items, PIECE)):

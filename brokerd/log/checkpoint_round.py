@@ -67,8 +67,8 @@ class CheckpointRound:
         self._submit = submit
 
     def forget(self, directory: str) -> None:
-        """The file of a directory is written elsewhere: drops what this round has collected for
-        it."""
+        """The file of a log directory is written elsewhere: drops what the current round has
+        collected for it, which may be older."""
         self._found.pop(directory, None)
 
     def forget_log(self, key: TopicPartition) -> None:

@@ -37,8 +37,8 @@ Replace = Callable[[str, str], object]
 def read_entries(
     path: Path | str, entry: re.Pattern[str], *, may_be_empty: bool = False
 ) -> list[tuple[str, int, int]]:
-    """The entries (OFFSET or EPOCH) of a checkpoint; none if the file is missing or, with
-    `may_be_empty`, empty. Raises KafkaError(KAFKA_STORAGE_ERROR) that names the damaged line."""
+    """The entries (OFFSET or EPOCH) of a checkpoint; none if the file is missing or, where that is
+    allowed, empty. Raises KafkaError(KAFKA_STORAGE_ERROR) with the file and the damaged line."""
     try:
         lines = read_whole(path).decode().split("\n")
     except FileNotFoundError:
@@ -67,7 +67,7 @@ def read_entries(
 def write_entries(
     path: Path | str, entries: Iterable[str], *, sync: bool = True, replace: Replace = os.replace
 ) -> None:
-    """Replaces a checkpoint. Raises OSError; then the old file stays."""
+    """Replaces a checkpoint by these entries. Raises OSError; then the old file stays."""
     lines = list(entries)
     text = "\n".join((_VERSION, str(len(lines)), *lines, ""))
     replace_file(path, text, sync=sync, replace=replace)
@@ -76,7 +76,7 @@ def write_entries(
 def replace_file(
     path: Path | str, text: str, *, sync: bool = True, replace: Replace = os.replace
 ) -> None:
-    """Replaces a file in one step; durable if `sync`. Raises OSError."""
+    """Replaces a file by `text` in one step; durable if `sync`. Raises OSError."""
     temporary = f"{path}{TEMPORARY}"
     with open(temporary, "w", encoding="utf-8") as file:
         file.write(text)
@@ -118,8 +118,8 @@ def zero_offsets(keys: Collection[TopicPartition], path: str) -> None:
 
 
 def _offsets_of(wanted: set[bytes], text: bytes) -> Iterator[tuple[int, bytes]]:
-    """(position, digits) of the offsets of these logs. To search for one takes 0.5 ms in a
-    megabyte, to parse each line 27 ms."""
+    """(position, number of digits) of the offsets of these logs. To search for one takes 0.5 ms in
+    a megabyte, to parse each line 27 ms."""
     if len(wanted) <= LOOKED_FOR_MAX:
         for name in wanted:
             found = text.find(b"\n%b " % name)

@@ -33,7 +33,7 @@ def storage_error(error: OSError) -> KafkaError:
 
 
 class Trash:
-    """Renamed files and directories that wait to be removed."""
+    """Files and directories that were renamed and wait to be removed."""
 
     def __init__(self) -> None:
         self._due: list[tuple[int, str]] = []  # a heap
@@ -42,7 +42,7 @@ class Trash:
         return len(self._due)
 
     def add(self, path: str, due_ms: int) -> None:
-        """`due_ms` is in milliseconds since 1970."""
+        """Keeps a path until `due_ms` (milliseconds since 1970)."""
         heappush(self._due, (due_ms, path))
 
     def is_due(self, now_ms: int) -> bool:
@@ -58,9 +58,9 @@ class Trash:
 
 @dataclass(frozen=True, slots=True)
 class LogContext:
-    """`submit` runs DiskJobs one at a time, in the order given. `on_failure` is called for each
-    error of the disk of the logs, `on_cut` when the recovery point of a log decreased; neither may
-    change a log."""
+    """What a log needs from its broker. `submit` runs DiskJobs one at a time, in the order given.
+    `on_failure` is called for each error of the disk of the logs, `on_cut` when the recovery point
+    of a log decreased. They may be called at any time, so they must not change a log."""
 
     files: OpenFiles = field(default_factory=OpenFiles)
     trash: Trash = field(default_factory=Trash)

@@ -45,7 +45,7 @@ class BatchInfo:
 
 
 class SegmentSummary(NamedTuple):
-    """What is known without reading; None where `describe` must read the files."""
+    """What is known of a segment without reading; None where `describe` must read the files."""
 
     base_offset: int
     next_offset: int
@@ -59,8 +59,8 @@ class SegmentSummary(NamedTuple):
 
 @raises_storage_error
 def segment_summaries(log: UnifiedLog) -> list[SegmentSummary]:
-    """All segments, oldest first. Reads only what the active segment has not read yet. Raises
-    KafkaError(KAFKA_STORAGE_ERROR)."""
+    """All segments, oldest first, as input of `describe`. Reads only what the active segment has
+    not read yet. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
     segments = log.local.segments
     found = []
     for number, segment in enumerate(segments):
@@ -130,8 +130,8 @@ def _first_timestamp(path: str) -> int:
 def index_entries(
     log: UnifiedLog, base_offset: int, kind: Kind, start: int, limit: int
 ) -> tuple[int, list[tuple[int, int]]]:
-    """How many entries the index has, and (offset, position) or (timestamp, offset) of at most
-    `limit` from `start` on. Raises KafkaError."""
+    """How many entries one segment's index has, and (offset, position) or (timestamp, offset) of at
+    most `limit` from `start` on. Raises as `segment_summaries`."""
     segment = _segment(log, base_offset)
     index = segment.index if kind == "offset" else segment.time_index
     try:
@@ -143,8 +143,8 @@ def index_entries(
 
 @raises_storage_error
 def data_from(log: UnifiedLog, base_offset: int, position: int) -> FileRange:
-    """The data from a position on, for `batches` and `compression_sample.sample`. Its file is
-    pinned: release it. Raises KafkaError(INVALID_REQUEST) if the segment ends before."""
+    """The data of a segment from a position on, for `batches` and `compression_sample.sample`. Its
+    file is pinned: release it. Raises KafkaError(INVALID_REQUEST) if the segment ends before."""
     segment = _segment(log, base_offset)
     if position > segment.size_bytes:
         raise _no_batch_at(position)
@@ -176,8 +176,8 @@ def segment_times(log: UnifiedLog, now_ms: int) -> list[tuple[int, int]]:
 
 
 def batches(data: FileRange, limit: int) -> list[BatchInfo]:
-    """At most `limit` batches, with their CRC checked; may be called in any thread. Raises
-    KafkaError(INVALID_REQUEST) if no batch starts at the beginning of the range; OSError."""
+    """At most `limit` batches in a range of a data file, with their CRC checked; may be called in
+    any thread. Raises KafkaError(INVALID_REQUEST) if no batch starts at its beginning; OSError."""
     if data.size_bytes == 0:
         return []
     fd, start = data.fd, data.position_bytes

@@ -49,7 +49,7 @@ class LeaderEpochFileCache:
 
     @property
     def is_damaged(self) -> bool:
-        """Until it has been saved."""
+        """Whether the file is damaged, until it has been saved."""
         return bool(self._damage)
 
     @property
@@ -65,7 +65,7 @@ class LeaderEpochFileCache:
         return list(zip(self._epochs, self._starts, strict=True))
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """Adds an epoch; removes entries that contradict it."""
+        """Adds that `epoch` begins at `start_offset`; removes entries that contradict it."""
         if self.note(epoch, start_offset):
             self.save()
 
@@ -80,7 +80,7 @@ class LeaderEpochFileCache:
         return True
 
     def found(self, epoch: int, base_offset: int) -> None:
-        """A batch was read: an epoch above the latest is new (LogSegment.recover)."""
+        """A batch was read: an epoch above the latest is new, in memory (LogSegment.recover)."""
         if epoch > self.latest:
             self.note(epoch, base_offset)
 
@@ -97,14 +97,14 @@ class LeaderEpochFileCache:
         return self._epochs[higher - 1], self._starts[higher]
 
     def truncate_end(self, offset: int) -> None:
-        """Forgets epochs that began at or after `offset`."""
+        """Forget epochs that began at or after `offset`."""
         kept = bisect_left(self._starts, offset)
         if kept < len(self._starts):
             del self._epochs[kept:], self._starts[kept:]
             self.save()
 
     def truncate_start(self, offset: int) -> None:
-        """Forgets epochs that ended at or before `offset`; the one it lies in begins there."""
+        """Forget epochs that ended at or before `offset`; the one it lies in begins there."""
         found = bisect_right(self._starts, offset)
         if found > 1 or (found and self._starts[0] < offset):
             del self._epochs[: found - 1], self._starts[: found - 1]
@@ -121,7 +121,7 @@ class LeaderEpochFileCache:
             self._submit(self._file)
 
     def close(self) -> None:
-        """From now on the file is not written."""
+        """The directory is about to become another's: nothing is written any more."""
         self._file.close()
 
 
@@ -144,7 +144,7 @@ class _File(DiskJob):
                 write_entries(self._path, self.entries, sync=False)
 
     def close(self) -> None:
-        """Waits for what is being written."""
+        """Nothing is written any more; waits for what is being written."""
         with self._writing:
             self._is_closed = True
 

@@ -29,7 +29,7 @@ MARK_BYTES: Final = 8 << 20
 
 
 class LocalLog:
-    """`name` is topic and partition; `on_synced` is called when more is durable."""
+    """`name` is the same whenever it is loaded; `on_synced` is called when more is durable."""
 
     __slots__ = (
         "_flushes", "_mark_offset", "_name", "_since_mark_bytes",
@@ -100,7 +100,7 @@ class LocalLog:
         self._since_mark_bytes = 0
 
     def add_segment(self, base_offset: int, now_ms: int) -> None:
-        """Raises OSError."""
+        """Begins a segment at an offset; it becomes the active one. Raises OSError."""
         segment = Segment.create(self.context.files, self.directory, base_offset, now_ms)
         segment.index_interval_bytes = self.config.index_interval_bytes
         self.segments.add(segment)
@@ -111,12 +111,12 @@ class LocalLog:
         self.reconfigure(self.config)
 
     def delete(self, segments: list[Segment], now_ms: int) -> None:
-        """Has the files of removed segments deleted later. Raises OSError."""
+        """Has the files of segments that were taken out removed later. Raises OSError."""
         for segment in segments:
             self.remove_later(mark_deleted(segment), now_ms)
 
     def remove_later(self, paths: list[str], now_ms: int) -> None:
-        """After file.delete.delay.ms."""
+        """Has renamed files removed after file.delete.delay.ms."""
         for path in paths:
             self.context.trash.add(path, now_ms + self.config.file_delete_delay_ms)
 
@@ -152,7 +152,7 @@ class LocalLog:
         self._flushes.begin(self, up_to, done)
 
     def flush(self, up_to: int) -> None:
-        """Raises OSError."""
+        """Makes all records below `up_to` durable. Raises OSError."""
         if self.recovery_point < up_to:
             job = FlushJob(self, up_to)
             run_now(job)
@@ -164,13 +164,13 @@ class LocalLog:
         self.on_synced()
 
     def close_files(self) -> None:
-        """They are opened again when they are used."""
+        """Closes the files; they are opened again when they are used."""
         for segment in self.segments:
             segment.file.close()
 
     def abandon(self) -> None:
-        """For a log whose directory is about to be renamed: later errors of its users say nothing
-        about the disk, so they are not reported."""
+        """Closes the files of a log whose directory is about to be renamed. Later errors of its
+        users say nothing about the disk, so they are not reported."""
         self.is_abandoned = True
         self.context = replace(self.context, on_failure=no_failure)
         for segment in self.segments:

@@ -55,7 +55,7 @@ class LogManager:
         self._topic_ids = TopicIds()
 
     def load(self, now_ms: int) -> None:
-        """Raises LogDirError; then the directories are unlocked."""
+        """Loads all logs. Raises LogDirError; then the directories are unlocked."""
         dirs = self.dirs
         try:
             for log_dir in list(dirs.live):
@@ -179,7 +179,7 @@ class LogManager:
     def _create(
         self, key: TopicPartition, topic_id: UUID, config: LogConfig, now_ms: int
     ) -> UnifiedLog:
-        """In the log directory with the fewest logs, or in the next if that fails."""
+        """Creates it in the log directory with the fewest logs, or in the next if that fails."""
         try:
             self.tasks.forget_older(key)
         except OSError as error:
@@ -205,7 +205,7 @@ class LogManager:
             self._schedule_tasks((topic, partition), config)
 
     def delete(self, topic: str, partition: int, now_ms: int) -> None:
-        """Renames the directory, to be removed later. Raises KafkaError."""
+        """Renames the directory of a log, to be removed later. Raises KafkaError."""
         log = self._logs.get((topic, partition))
         if log is None:
             return
@@ -244,8 +244,8 @@ class LogManager:
         return refusal
 
     def join(self, cluster_id: str) -> None:
-        """Writes the cluster id into each log directory. Raises LogDirError for a directory of
-        another cluster."""
+        """Writes the cluster id into each log directory; one that cannot be written has failed.
+        Raises LogDirError for a directory of another cluster."""
         for log_dir in self.dirs.live:
             try:
                 log_dir.join(cluster_id)
@@ -254,7 +254,7 @@ class LogManager:
                 logger.error("the cluster id could not be noted: %s", refusal.message)
 
     def disk_failed(self, error: OSError | None) -> None:
-        """The log directory of the file that the error names has failed."""
+        """As `_dir_failed`, for the log directory of the file that an error names."""
         if error is not None:
             self._dir_failed(error.filename or "", error)
 
@@ -274,7 +274,7 @@ class LogManager:
         return taken
 
     def write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Of other logs the checkpoint has nothing then."""
+        """Writes a checkpoint of these logs' offsets; other logs are left out."""
         for job in self.dirs.checkpoint(name, offsets, self.disk_failed):
             self._context.submit(job)
 

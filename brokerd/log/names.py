@@ -35,18 +35,18 @@ _PARTITION_DIRECTORY = re.compile(r"([a-zA-Z0-9._-]{1,249})-(\d{1,10})")
 
 
 def segment_file(directory: Path | str, base_offset: int, suffix: str) -> str:
-    """A str, since a Path costs more than the file."""
+    """The path of a segment's file. A str, since a Path costs more than the file."""
     return f"{directory}/{base_offset:020d}{suffix}"
 
 
 def cleaned_file(directory: Path | str, base_offset: int, suffix: str, job: str) -> str:
-    """A file that a compaction job writes. It has the job's name, so that a cancelled job, whose
-    process may still run, does not write to files of another."""
+    """The path of a file that a compaction job writes. It has the job's name, so that a cancelled
+    job, whose process may still run, does not write to files of another."""
     return f"{segment_file(directory, base_offset, suffix)}.{job}{CLEANED}"
 
 
 def parse_segment_file(name: str) -> tuple[int, str] | None:
-    """(base offset, suffix); None for any other file."""
+    """(base offset, suffix) of a segment's file; None for any other file."""
     match = _SEGMENT_FILE.fullmatch(name)
     return (int(match[1]), match[2]) if match else None
 
@@ -56,7 +56,7 @@ def partition_directory(topic: str, partition: int) -> str:
 
 
 def parse_partition_directory(name: str) -> TopicPartition | None:
-    """(topic, partition) of a directory that holds a live log."""
+    """(topic, partition) of a directory that holds a live log; None for any other."""
     match = _PARTITION_DIRECTORY.fullmatch(name)
     if match is None or name.endswith((DELETE_SUFFIX, STRAY_SUFFIX, "-future")):
         return None

@@ -21,7 +21,7 @@ class ProducerExpiry:
         self._round: Iterator[UnifiedLog] | None = None
 
     def tick(self, now_ms: int) -> None:
-        """Checks some logs, if a round is due or under way."""
+        """Look at some logs, if a round is due or under way: one is ended before the next."""
         if self._round is None:
             if now_ms < self._due_ms:
                 return

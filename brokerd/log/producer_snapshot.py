@@ -71,8 +71,8 @@ def decode(data: bytes) -> dict[int, ProducerEntry]:
 def save(
     directory: str, offset: int, entries: dict[int, ProducerEntry], bases: Collection[int]
 ) -> None:
-    """Writes the snapshot for `offset`, and removes others that are not for a segment with its base
-    offset in `bases`. Raises OSError. It is not synced: after a power failure its CRC shows
+    """Writes the snapshot for `offset`, and removes others that are not for a segment (`bases`: the
+    segments' base offsets). Raises OSError. It is not synced: after a power failure its CRC shows
     damage."""
     path = names.segment_file(directory, offset, names.SNAPSHOT)
     with open(path, "wb") as file:
@@ -83,7 +83,7 @@ def save(
 
 
 def offsets(directory: str) -> list[int]:
-    """The offsets of the snapshots, rising."""
+    """The offsets for which a directory holds snapshots, rising."""
     found = (names.parse_segment_file(name) for name in os.listdir(directory))
     return sorted(parsed[0] for parsed in found if parsed and parsed[1] == names.SNAPSHOT)
 
@@ -92,7 +92,7 @@ def load_latest(
     directory: str, log_start: int, log_end: int
 ) -> tuple[int, dict[int, ProducerEntry]]:
     """(offset, entries) of the latest intact snapshot in a log; (log start, none) without one.
-    Those past the log end, and damaged ones, are removed. Raises OSError."""
+    Snapshots past the log end, and damaged ones, are removed. Raises OSError."""
     found = offsets(directory)
     while found and found[-1] > log_end:
         os.unlink(names.segment_file(directory, found.pop(), names.SNAPSHOT))

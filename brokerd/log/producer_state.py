@@ -47,7 +47,7 @@ class ProducerBatch(NamedTuple):
 
 
 class ProducerEntry(NamedTuple):
-    """`batches` are the oldest first, at most BATCHES_KEPT."""
+    """The state of one producer id; `batches` oldest first, at most BATCHES_KEPT."""
 
     epoch: int
     last_timestamp_ms: int
@@ -65,7 +65,7 @@ def last_sequence_of(first_sequence: int, last_offset_delta: int) -> int:
 
 
 class ProducerState:
-    """Producer id → entry; the first is the one that wrote longest ago."""
+    """Producer id → entry; where there are many the one that wrote longest ago is the first."""
 
     __slots__ = ("_entries", "_open", "_undecided")
 
@@ -85,8 +85,8 @@ class ProducerState:
     def stage(
         self, staged: Staged, producer_id: int, epoch: int, batch: ProducerBatch
     ) -> ErrorCode | ProducerBatch | None:
-        """Checks a batch against the entries and `staged`, and stages it if it is the next. Returns
-        None (staged), the earlier batch of which it is a duplicate, or the error."""
+        """Checks a batch against the entries and those in `staged`, and stages it if it is the
+        next. Returns None (staged), the earlier batch of which it is a duplicate, or the error."""
         entry = staged.get(producer_id) or self._entries.get(producer_id)
         if entry is None:
             staged[producer_id] = ProducerEntry(epoch, batch.timestamp_ms, (batch,))
@@ -113,7 +113,7 @@ class ProducerState:
         return None
 
     def commit(self, staged: Staged) -> None:
-        """Applies what was staged and written."""
+        """Applies what was staged and written; above PRODUCERS_MAX the oldest are forgotten."""
         if len(self._entries) > PRODUCERS_MAX // 2:
             for producer_id in staged:
                 self._entries.pop(producer_id, None)
@@ -128,8 +128,8 @@ class ProducerState:
                 del self._entries[producer_id]
 
     def replay(self, batches: Iterable[tuple[BatchHeader, Marker | None]]) -> list[AbortedTxn]:
-        """Applies batches of the log without checks. Control batches come with their markers.
-        Returns the aborted transactions."""
+        """Applies batches of the log without checks, since they were checked when they were
+        appended. Control batches come with their markers. Returns the aborted transactions."""
         aborted = []
         for header, marker in batches:
             if header.producer_id < 0:
@@ -163,7 +163,7 @@ class ProducerState:
         self.commit({header.producer_id: taken})
 
     def _end(self, header: BatchHeader, marker: Marker | None) -> AbortedTxn | None:
-        """Returns the transaction if it was aborted."""
+        """Applies a control batch; returns the transaction if it was aborted."""
         if marker is None:
             return None
         producer_id = header.producer_id
@@ -182,7 +182,7 @@ class ProducerState:
         return AbortedTxn(producer_id, first_offset, header.last_offset, stable)
 
     def first_unstable(self, high_watermark: int) -> int:
-        """NO_TXN without an undecided transaction."""
+        """The first offset of an undecided transaction; NO_TXN without one."""
         if not self._open and not self._undecided:
             return NO_TXN
         if self._undecided:
@@ -191,7 +191,7 @@ class ProducerState:
         return min(firsts, default=NO_TXN)
 
     def expire(self, until_ms: int) -> None:
-        """Not those with an open transaction."""
+        """Forgets producers silent since `until_ms`, except those with an open transaction."""
         expired = [
             producer_id
             for producer_id, entry in self._entries.items()

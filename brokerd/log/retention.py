@@ -23,7 +23,7 @@ Reason = Literal["time", "size", "start"]
 
 
 class SegmentAge(NamedTuple):
-    """The largest timestamp stands for all records."""
+    """What retention needs to know of a segment. The largest timestamp stands for all records."""
 
     next_offset: int
     size_bytes: int
@@ -33,7 +33,7 @@ class SegmentAge(NamedTuple):
 
 @raises_storage_error
 def apply(log: UnifiedLog, now_ms: int, high_watermark: int) -> list[int]:
-    """Returns the base offsets of the deleted segments. Raises KafkaError."""
+    """Deletes what retention allows; returns the base offsets. Raises KafkaError."""
     segments = log.local.segments
     reasons = expired(
         ages(segments, log.log_end_offset), log.config,
@@ -64,7 +64,7 @@ def _drop_oldest(log: UnifiedLog, count: int, now_ms: int) -> list[Segment]:
 
 
 def ages(segments: SegmentList, log_end_offset: int) -> Iterator[SegmentAge]:
-    """Each segment is looked at only when asked for. Raises OSError."""
+    """The segments, oldest first, each looked at only when asked for. Raises OSError."""
     for number, segment in enumerate(segments):
         timestamp_ms = segment.largest_timestamp()[0]
         if timestamp_ms < 0:
@@ -84,7 +84,7 @@ def expired(
     log_start_offset: int,
     high_watermark: int,
 ) -> list[Reason]:
-    """The reasons to delete the oldest segments, in order."""
+    """The reasons of the oldest segments that may be deleted, in order."""
     reasons: list[Reason] = []
     excess_bytes = log_size_bytes - config.retention_bytes
     by_age = "delete" in config.cleanup_policy

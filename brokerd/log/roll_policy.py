@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def should_roll(log: LocalLog, staged: Staged, now_ms: int) -> bool:
-    """Raises OSError."""
+    """Whether a group of batches needs a new segment. Raises OSError."""
     active = log.segments.active
     config = log.config
     if active.size_bytes + staged.size_bytes > config.segment_bytes:
@@ -41,8 +41,8 @@ def should_roll(log: LocalLog, staged: Staged, now_ms: int) -> bool:
 
 
 def _is_too_old(log: LocalLog, timestamp_ms: int, now_ms: int) -> bool:
-    """Whether the active segment is too old for a batch of that time (-1: it has none). Its age
-    counts from the timestamp of its first batch, or from its creation if that has none."""
+    """Whether the active segment is too old for a batch of that time (-1: it has none). Its age is
+    counted from the timestamp of its first batch, or from when it was created if that has none."""
     active = log.segments.active
     first_ms = active.first_batch_timestamp_ms
     if first_ms is None:

@@ -34,9 +34,9 @@ FLUSH_LOOK_MS: Final = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskIntervals:
-    """The defaults are Kafka's, except that Kafka flushes only if log.flush.scheduler.interval.ms
-    is set. `retains_compacted`: retention of compacted logs is done by Kafka's cleaner, so it is
-    off without log.cleaner.enable (LogManager.cleanupLogs)."""
+    """The intervals of tasks. The defaults are Kafka's, except that Kafka flushes only if
+    log.flush.scheduler.interval.ms is set. `retains_compacted`: retention of compacted logs is done
+    by Kafka's cleaner, so it is off without log.cleaner.enable (LogManager.cleanupLogs)."""
 
     retention_interval_ms: int = 300_000
     checkpoint_interval_ms: int = 60_000
@@ -77,14 +77,14 @@ class LogTasks:
         self._log_starts = self.round(checkpoints.LOG_START)
 
     def round(self, name: str) -> CheckpointRound:
-        """A checkpoint of all logs, collected in slices."""
+        """A checkpoint of all logs, to be collected in slices."""
         made = CheckpointRound(self._dirs, name, self._context.submit, self._failed)
         self._rounds.append(made)
         return made
 
     def begin(self, now_ms: int, *, recovered: bool) -> None:
-        """The logs are loaded. After a recovery the recovery points may be lower, and are
-        checkpointed soon."""
+        """The logs are loaded: the intervals begin. After a recovery the recovery points may be
+        lower, and are checkpointed soon."""
         times = self._times
         self._retention_due_ms = now_ms + min(times.retention_interval_ms, INITIAL_DELAY_MS)
         self._recovery_points_due_ms = now_ms + (0 if recovered else times.checkpoint_interval_ms)
@@ -130,7 +130,7 @@ class LogTasks:
         return True
 
     def _retain(self, log: UnifiedLog, now_ms: int) -> int:
-        """Returns the number of segments deleted."""
+        """Applies retention to a log; returns the number of segments deleted."""
         if log.config.is_compacted and not self._times.retains_compacted:
             return 0
         try:
@@ -194,8 +194,8 @@ class LogTasks:
     # -- checkpoints -------------------------------------------------------------------------------
 
     def tick_checkpoints(self, now_ms: int) -> bool:
-        """Checkpoints recovery points every log.flush.offset.checkpoint.interval.ms, and log starts
-        every log.flush.start.offset.checkpoint.interval.ms."""
+        """Checkpoints the recovery points every log.flush.offset.checkpoint.interval.ms, and the
+        log starts every log.flush.start.offset.checkpoint.interval.ms."""
         if not self._recovery_points.is_under_way and now_ms >= self._recovery_points_due_ms:
             self._recovery_points_due_ms = now_ms + self._times.checkpoint_interval_ms
             self._recovery_points.begin(list(self._logs), self._recovery_point)

@@ -32,7 +32,7 @@ class TopicIds:
         self._damaged: dict[TopicPartition, str] = {}
 
     def of(self, key: TopicPartition, directory: str) -> UUID:
-        """NIL if the file is missing or damaged. Raises OSError."""
+        """The topic id of a log; NIL if the file is missing or damaged. Raises OSError."""
         try:
             return read(directory) or NIL
         except ValueError as error:
@@ -41,7 +41,7 @@ class TopicIds:
             return NIL
 
     def forget(self, key: TopicPartition) -> None:
-        """A log was deleted."""
+        """A log was deleted: its errors do not hold for a new log."""
         self._damaged.pop(key, None)
 
     def adopt(self, log: "UnifiedLog", topic_id: UUID) -> None:
@@ -68,14 +68,14 @@ def _inconsistent(log: "UnifiedLog", topic_id: UUID) -> str:
 
 
 def write(directory: str, topic_id: UUID) -> None:
-    """Raises OSError."""
+    """Writes the file. Raises OSError."""
     text = f"version: 0\ntopic_id: {_text(topic_id)}"
     checkpoints.replace_file(f"{directory}/{names.PARTITION_METADATA}", text, sync=False)
 
 
 def read(directory: str) -> UUID | None:
-    """None if the file is missing or empty. Raises ValueError, with what to do, if it is damaged;
-    OSError."""
+    """The id in the file; None if the file is missing or empty. Raises ValueError, with what to do,
+    if the file is damaged; OSError."""
     path = f"{directory}/{names.PARTITION_METADATA}"
     try:
         lines = read_whole(path).decode(errors="replace").splitlines()

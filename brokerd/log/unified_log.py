@@ -82,7 +82,7 @@ class UnifiedLog:
         self.take(loaded)
 
     def take(self, loaded: recovery.LoadedLog) -> None:
-        """Takes what loading has found."""
+        """Takes the start and the end that loading has found."""
         self.log_start_offset = loaded.log_start_offset
         self.is_loaded = False
         self.log_end_offset = loaded.log_end_offset
@@ -103,7 +103,7 @@ class UnifiedLog:
         )
 
     def failed(self, error: OSError) -> KafkaError:
-        """Also for a read in another thread."""
+        """The KafkaError for an error of the disk, also of a read in another thread."""
         return self.local.failed(error)
 
     def reconfigure(self, config: LogConfig) -> None:
@@ -113,7 +113,7 @@ class UnifiedLog:
 
     @property
     def size_bytes(self) -> int:
-        """Of all data files, without indexes."""
+        """The bytes of all data files, without indexes."""
         return sum(segment.size_bytes for segment in self._segments)
 
     @property
@@ -128,7 +128,7 @@ class UnifiedLog:
 
     @raises_storage_error
     def load(self) -> None:
-        """Reads all that an append or a read needs. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        """Reads all that the first use needs. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         self.check_end()
         self._load_producers()
         self._load_epochs()
@@ -222,8 +222,8 @@ class UnifiedLog:
     ) -> list[AppendResult]:
         """Appends a producer's batches, which `check_batch` has passed. Offsets and epoch are
         written into the (writable) views. A refused batch has an error in its result.
-        KafkaError(KAFKA_STORAGE_ERROR): nothing was written; of a group too large for one write
-        perhaps some."""
+        KafkaError(KAFKA_STORAGE_ERROR): nothing was written; of a group too large for one write,
+        some of the first batches may have been."""
         try:
             if not self.is_loaded:
                 self.load()
@@ -266,8 +266,8 @@ class UnifiedLog:
     def _append_oversized(
         self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
     ) -> list[AppendResult]:
-        """A group that is larger than a segment, in bytes or offsets, is appended one by one; a
-        batch larger than a segment is refused."""
+        """Appends a group that is larger than a segment, in bytes or offsets, one by one; a batch
+        larger than a segment is refused."""
         if len(batches) == 1:
             error = ErrorCode.RECORD_LIST_TOO_LARGE
             return [AppendResult(-1, -1, -1, error, False)]
@@ -286,10 +286,10 @@ class UnifiedLog:
         min_one_batch: bool,
         may_block: bool = True,
     ) -> FileRange | None:
-        """The batches from the one that holds `offset` on, all below `up_to`. At most `max_bytes`,
-        but with `min_one_batch` at least one batch. None: nothing there yet. The range is pinned:
-        release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR; and NotInPageCache
-        if not may_block and it would wait for the disk."""
+        """The batches from the one that holds `offset` on, all below the offset `up_to`. At most
+        `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet. The range
+        is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or KAFKA_STORAGE_ERROR; and
+        NotInPageCache if not may_block and it would wait for the disk."""
         try:
             if not self._is_end_checked:
                 if not may_block:
@@ -315,9 +315,9 @@ class UnifiedLog:
 
     @raises_storage_error
     def bytes_below(self, offset: int, up_to: int, found: FileRange | None) -> int | None:
-        """The bytes from the batch with `offset` up to `up_to`; None if that is in a later segment,
-        which one read does not reach. With `found`, the result of `read`, this does not wait for
-        the disk. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
+        """The number of bytes from the batch with `offset` up to the offset `up_to`; None if that
+        is in a later segment, which one read does not reach. `found` is the result of `read` for
+        them: with it this does not wait for the disk. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         return self._segments.bytes_below(offset, up_to, self.log_end_offset, found)
 
     def aborted_transactions(self, offset: int, found: FileRange) -> list[tuple[int, int]]:
@@ -330,7 +330,7 @@ class UnifiedLog:
 
     @raises_storage_error
     def roll(self, now_ms: int) -> None:
-        """Begins a segment at the log end. Raises KafkaError."""
+        """Begins a segment at the log end, or `first_offset` if that is higher. KafkaError."""
         active = self._segments.active
         base_offset = self.log_end_offset
         if active.size_bytes == 0 and active.base_offset == base_offset:
@@ -359,11 +359,11 @@ class UnifiedLog:
     # -- closing -----------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Raises OSError."""
+        """Makes all records durable. Raises OSError."""
         self.local.flush(self.log_end_offset)
 
     def finish_writing(self) -> bool:
-        """Returns whether anything is to be synced. Raises OSError."""
+        """Writes pending index entries; returns whether anything is to be synced. OSError."""
         if not self._is_end_checked:
             return False
         self._segments.active.close_indexes()
@@ -372,13 +372,13 @@ class UnifiedLog:
         return self.recovery_point < self.log_end_offset
 
     def close(self) -> None:
-        """Afterwards the recovery point is the log end. Raises OSError."""
+        """Close cleanly: afterwards the recovery point is the log end. Raises OSError."""
         if self.finish_writing():
             self.flush()
         self.local.close_files()
 
     def abandon(self) -> None:
-        """Closes the files of a log that is about to be renamed."""
+        """Close the files of a log that is about to be renamed away."""
         if self._epochs is not None:
             self._epochs.close()
         self.local.abandon()

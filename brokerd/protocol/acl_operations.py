@@ -24,7 +24,7 @@ class AclOperation(IntEnum):
 
 
 def bits(operations: Iterable[AclOperation]) -> int:
-    """Each at its code."""
+    """One bit for each operation, at its code."""
     return sum(1 << operation for operation in operations)
 
 

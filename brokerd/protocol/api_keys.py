@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class ApiKey(IntEnum):
-    """Key on the wire (int16)."""
+    """Key on the wire (int16); only those a client or a broker of ours may name."""
 
     PRODUCE = 0
     FETCH = 1

@@ -23,7 +23,7 @@ Batch = memoryview | bytearray
 
 
 class Work(NamedTuple):
-    """`codec` is what the batch is stored with, `level` that codec's (None: default)."""
+    """One batch's work. `codec` is what it is stored with, `level` that codec's (None: default)."""
 
     codec: int
     level: int | None
@@ -33,9 +33,9 @@ class Work(NamedTuple):
 
 
 def perform(batch: Batch, work: Work, max_bytes: int | None = None) -> Batch:
-    """The batch to append: the same one, changed in place if necessary, or a new one. The batch has
-    passed `check_batch`. `max_bytes` bounds its decompressed records. Raises KafkaError as
-    `walk_records` and `decompress`, and MESSAGE_TOO_LARGE for one that has grown."""
+    """The batch to append: the same one, changed in place where it must be, or a new one. The batch
+    has passed `check_batch`. `max_bytes` bounds its decompressed records. Raises KafkaError as
+    `walk_records` and `decompress` do, and MESSAGE_TOO_LARGE for one that has grown."""
     header = read_header(batch)
     if header.is_log_append_time and work.is_append_time:
         raise _refused_time(header)

@@ -78,8 +78,8 @@ def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
 
 
 def has_odd_header(header: BatchHeader) -> bool:
-    """Whether the header must be corrected from the records: its timestamps are impossible, or it
-    has flags that only brokers set."""
+    """Whether the header of a batch that passed `check_batch` must be corrected from its records:
+    its timestamps are impossible, or it has flags that only brokers set."""
     return bool(header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON)) or not (
         header.max_timestamp >= header.base_timestamp >= NO_TIMESTAMP
     )

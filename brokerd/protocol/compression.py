@@ -56,7 +56,7 @@ _OUTPUT_FULL = "failed to write whole buffer"
 
 
 def compress(codec: int, data: bytes | bytearray | memoryview, level: int | None = None) -> bytes:
-    """With Kafka's `level` or its default. Codec.NONE gives a copy."""
+    """`data` as `codec` frames it, with Kafka's `level` or its default. Codec.NONE gives a copy."""
     if codec == Codec.NONE:
         return bytes(data)
     if codec == Codec.GZIP:
@@ -145,7 +145,7 @@ def _decompress_snappy(data: memoryview, max_bytes: int) -> memoryview:
 
 
 def _snappy_block(data: memoryview, before_bytes: int, max_bytes: int) -> bytearray:
-    """With the `before_bytes` in front of it, it may not exceed `max_bytes`."""
+    """One block, which with the `before_bytes` in front of it may not exceed `max_bytes`."""
     size = cramjam.snappy.decompress_raw_len(data)
     if before_bytes + size > max_bytes:
         raise _too_large(Codec.SNAPPY, max_bytes)
@@ -177,7 +177,7 @@ def _growing(
 
 
 def _declared_size(codec: Codec, data: memoryview) -> int:
-    """What a gzip member says of its size, if that can be true; else 0."""
+    """What a gzip member says of its size at its end, as far as it can be true; else 0."""
     if codec != Codec.GZIP or len(data) < _UINT32.size:
         return 0
     (size,) = _UINT32.unpack_from(data, len(data) - _UINT32.size)

@@ -18,9 +18,9 @@ _ALIASES = {
 
 
 def error_fields(api_key: int, version: int, request: Any, error: KafkaError) -> dict[str, Any]:
-    """The fields of a response that says `error` wherever this API and version can say it; empty if
-    the version is unknown. `request` is None when it did not parse: then only top-level codes are
-    set."""
+    """The fields of a response that says `error` wherever this API and version can say it.
+    `request` is the decoded request, or None when it did not parse: then only top-level codes are
+    set. Empty when the version is unknown."""
     entity_type = response_type(api_key, version)
     return {} if entity_type is None else _mirror(entity_type, request, error)
 

@@ -40,7 +40,7 @@ Key = tuple[str, bytes, int]
 
 
 class FetchPartition(NamedTuple):
-    """`leader_epoch` and `last_fetched_epoch` are -1 if not sent."""
+    """One partition to read from; `leader_epoch` and `last_fetched_epoch` are -1 if not sent."""
 
     topic: str
     partition: int
@@ -74,7 +74,7 @@ class FetchRequest:
 
 
 def decode_fetch(view: memoryview, position: int, version: int) -> FetchRequest:
-    """The body starts at `position` of the frame. Raises KafkaError."""
+    """The request whose body starts at `position` of a frame; KafkaError if it does not parse."""
     reader = Reader(view, position, is_flexible(ApiKey.FETCH, version))
     try:
         return _decode(reader, version)
@@ -168,7 +168,7 @@ def _partitions(reader: Reader, request: FetchRequest, topic: str, topic_id: byt
 
 
 def _last_tags(reader: Reader, request: FetchRequest, version: int) -> None:
-    """Of a replica that fetches, its id."""
+    """The request's own tagged fields: of a replica that asks, who it is."""
     view, position = reader.view, reader.position
     if view[position] == 0:
         return

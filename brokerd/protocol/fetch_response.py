@@ -21,10 +21,10 @@ _INDEX = Struct(">i")
 
 
 class FetchReply(NamedTuple):
-    """`records` is anything with `size_bytes`, or None. `aborted` are (producer id, first offset)
-    of aborted transactions, None where they were not asked for; `diverging` is (epoch, end offset)
-    where the follower's log diverges, and `leader` (broker id, epoch) of the leader to ask
-    instead."""
+    """One partition's answer. `records` is anything with `size_bytes`, or None for no records.
+    `aborted` are (producer id, first offset) of aborted transactions, None where they were not
+    asked for; `diverging` is (epoch, end offset) where the asker's log left the leader's, and
+    `leader` (broker id, epoch) of the one to ask instead."""
 
     topic: str
     partition: int
@@ -60,7 +60,7 @@ _NO_PREFERRED_REPLICA = -1
 
 
 def _reply_head(reply: FetchReply, version: int) -> bytes:
-    """No replica is preferred."""
+    """Everything before the records; no replica is preferred."""
     index, error = reply.partition, reply.error
     high, stable, start = reply.high_watermark, reply.last_stable_offset, reply.log_start_offset
     aborted = reply.aborted
@@ -98,7 +98,7 @@ def encode_fetch_response(
     session_id: int = NO_SESSION,
     endpoints: Sequence[Endpoint] = (),
 ) -> list[Any]:
-    """The frame as parts: bytes, records, bytes … Replies of one topic follow each other."""
+    """The whole frame as parts: bytes, records, bytes … Replies of one topic follow each other."""
     flexible = is_flexible(ApiKey.FETCH, version)
     parts: list[Any] = []
     out = bytearray(13 if flexible else 12)  # frame head, header tags, throttle time
@@ -137,7 +137,7 @@ def encode_fetch_response(
 
 
 class ResponseTemplate:
-    """What responses for one partition of one topic have in common: all but the numbers."""
+    """What answers to one partition of one topic have in common: all but the numbers."""
 
     __slots__ = ("_flexible", "_index", "_prefix", "_tail", "_version")
 

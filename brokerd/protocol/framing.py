@@ -23,7 +23,7 @@ TLS_HELLO = 0x160301
 
 
 class RequestHeader(NamedTuple):
-    """`body_position` is where the body starts in the frame."""
+    """What leads every request; `body_position` is where the body starts in the frame."""
 
     api_key: int
     api_version: int
@@ -33,7 +33,7 @@ class RequestHeader(NamedTuple):
 
 
 def why_size_refused(size: int, size_max: int) -> str:
-    """A frame of this size cannot be answered."""
+    """Why a frame of this size ends its connection; it cannot be answered."""
     if size >> 8 == TLS_HELLO:
         return "it speaks TLS, which this listener does not"
     return (
@@ -101,7 +101,7 @@ class Reader:
         return values
 
     def _length(self, legacy: Struct) -> int:
-        """-1 is null."""
+        """A length or count; -1 is null."""
         position = self.position
         if not self.flexible:
             try:
@@ -117,7 +117,7 @@ class Reader:
         return value - 1
 
     def count(self) -> int:
-        """A null array counts as empty."""
+        """An array's number of items; a null array counts as empty."""
         number = self._length(FRAME_SIZE)
         if number <= 0:
             return 0

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def _not_found(module: str) -> Iterator[None]:
-    """As if the module were not installed, unless it is loaded."""
+    """Lets an import of a module that is not loaded yet fail, as if it were not installed."""
     if module in sys.modules:
         yield
         return

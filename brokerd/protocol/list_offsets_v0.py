@@ -16,7 +16,7 @@ _NAME = Struct(">h")
 
 
 class RequestedPartition(NamedTuple):
-    """A timestamp in ms (-1 latest, -2 earliest), and how many offsets at most."""
+    """A partition, a timestamp in ms (-1 latest, -2 earliest), and how many offsets at most."""
 
     partition_index: int
     timestamp: int
@@ -27,7 +27,7 @@ RequestedTopic = tuple[str, list[RequestedPartition]]
 
 
 def decode_request(body: memoryview) -> list[RequestedTopic]:
-    """Raises KafkaError."""
+    """The topics of a request. Raises KafkaError where it does not parse."""
     reader = Reader(body, 0, flexible=False)
     reader.struct(_INT32)
     return [
@@ -40,7 +40,7 @@ def decode_request(body: memoryview) -> list[RequestedTopic]:
 
 
 def encode_partition(fields: dict[str, object]) -> bytes:
-    """`fields` are `partition_index`, `error_code`, and `offsets` if there are."""
+    """The answer for one partition: `partition_index`, `error_code`, and `offsets` if there are."""
     offsets = fields.get("offsets") or []
     assert isinstance(offsets, list)
     head = _ANSWER.pack(fields["partition_index"], fields["error_code"], len(offsets))
@@ -48,7 +48,7 @@ def encode_partition(fields: dict[str, object]) -> bytes:
 
 
 def encode_response(topics: list[dict[str, object]]) -> bytes:
-    """Each topic has its `name` and its encoded `partitions`."""
+    """The body of a response; each topic has its `name` and its encoded `partitions`."""
     parts = [_INT32.pack(len(topics))]
     for topic in topics:
         name, partitions = topic["name"], topic["partitions"]

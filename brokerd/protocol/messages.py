@@ -32,7 +32,7 @@ VERSIONS_MAX = 2048
 
 @lru_cache(VERSIONS_MAX)
 def request_type(api_key: int, version: int) -> type | None:
-    """None where kio does not know that API or version."""
+    """kio's request class, or None where kio does not know that API or version."""
     try:
         return load_request_schema(api_key, version)
     except KioIndexError:
@@ -41,7 +41,7 @@ def request_type(api_key: int, version: int) -> type | None:
 
 @lru_cache(VERSIONS_MAX)
 def response_type(api_key: int, version: int) -> type | None:
-    """None where kio does not know that API or version."""
+    """kio's response class, or None where kio does not know that API or version."""
     try:
         return load_response_schema(api_key, version)
     except KioIndexError:
@@ -49,7 +49,7 @@ def response_type(api_key: int, version: int) -> type | None:
 
 
 def decode_request(api_key: int, version: int, view: memoryview | bytes) -> Any:
-    """`view` starts behind the header. Raises KafkaError."""
+    """The request whose body (after the header) starts `view`; KafkaError if it does not parse."""
     entity_type = request_type(api_key, version)
     if entity_type is not None:
         view = checked_request(entity_type, memoryview(view))
@@ -57,7 +57,7 @@ def decode_request(api_key: int, version: int, view: memoryview | bytes) -> Any:
 
 
 def encode_response(api_key: int, version: int, fields: Mapping[str, Any]) -> bytes:
-    """The body; the caller puts length, correlation id and header tags before it."""
+    """The response's body; the caller puts length, correlation id and header tags before it."""
     entity_type = response_type(api_key, version)
     if entity_type is None:
         raise _unsupported(api_key, version)
@@ -67,8 +67,8 @@ def encode_response(api_key: int, version: int, fields: Mapping[str, Any]) -> by
 def encode_item(
     api_key: int, version: int, path: tuple[str, ...], fields: Mapping[str, Any]
 ) -> bytes:
-    """One item of the response's array at `path` (its name behind those of the arrays around it),
-    which `encode_response` takes as it is: so a long response is made in several turns."""
+    """One item of the response's array at `path` (its own name behind those of the arrays around
+    it), for `encode_response` to take as it is: so a long response is made in several turns."""
     return item_encoder(api_key, version, path)(fields)
 
 
@@ -76,7 +76,7 @@ def encode_item(
 def item_encoder(
     api_key: int, version: int, path: tuple[str, ...]
 ) -> Callable[[Mapping[str, Any]], bytes]:
-    """`encode_item` for many items of one array."""
+    """The same for many items of one array."""
     entity: Any = response_type(api_key, version)
     for name in path:
         entity = next(shape.entity for shape in shapes(entity) if shape.name == name)
@@ -92,8 +92,8 @@ def item_encoder(
 
 @lru_cache(VERSIONS_MAX)
 def request_is_flexible(api_key: int, version: int) -> bool:
-    """Whether request and response have compact lengths and tagged fields. A version of ApiVersions
-    that is too new counts, since it is answered."""
+    """Whether a request has compact lengths and tagged fields; so has its response then. Among
+    unknown versions a newer ApiVersions counts, since it is answered."""
     flexible = known_flexible(api_key, version)
     if flexible is None:
         entity_type: Any = request_type(api_key, version)
@@ -138,7 +138,7 @@ def encode_request(
 
 
 def decode_response(api_key: int, version: int, view: memoryview | bytes) -> Any:
-    """`view` is a frame without its length, from the correlation id on."""
+    """The response in a frame without its length; its first four bytes are the correlation id."""
     start = 5 if response_is_flexible(api_key, version) else 4
     return _decode(response_type(api_key, version), view, start)
 
@@ -176,7 +176,7 @@ def _never_known(
     api_key: int, names: frozenset[str], load: Callable[..., type | None]
 ) -> frozenset[str]:
     """Those that no version of this message has at its top level. To load a version takes
-    milliseconds, and most names are in the newest."""
+    milliseconds, and most names are in the newest, so the others are not loaded for nothing."""
     for version in sorted(schema_name_map[api_key_map[api_key]], reverse=True):
         entity_type = load(api_key, version) if names else None
         if entity_type is not None:

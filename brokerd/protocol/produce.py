@@ -22,7 +22,7 @@ _INDEX = Struct(">i")
 
 
 class PartitionRecords(NamedTuple):
-    """`records` is None if it was sent as null."""
+    """What is to be appended to one partition; `records` None was sent as null."""
 
     topic: str
     partition: int
@@ -35,8 +35,8 @@ class PartitionRecords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProduceRequest:
-    """`prefix_end` is where the only partition's records length starts; -1 with several partitions
-    or a transactional id, where there is nothing to memoise."""
+    """A whole Produce. `prefix_end` is where the only partition's records length starts, -1 when
+    there is more than one partition or a transactional id: then there is nothing to memoise."""
 
     transactional_id: str | None
     acks: int
@@ -46,7 +46,7 @@ class ProduceRequest:
 
 
 class PartitionReply(NamedTuple):
-    """-1 stands for what is not known."""
+    """How one partition's append went; -1 stands for what is not known."""
 
     topic: str
     partition: int
@@ -60,7 +60,7 @@ class PartitionReply(NamedTuple):
 
 
 def decode_produce(view: memoryview, position: int, version: int) -> ProduceRequest:
-    """The body starts at `position` of the frame. Raises KafkaError."""
+    """The request whose body starts at `position` of a frame; KafkaError if it does not parse."""
     reader = Reader(view, position, is_flexible(ApiKey.PRODUCE, version))
     transactional_id = reader.text() if version >= 3 else None
     acks, timeout_ms = reader.struct(_ACKS_TIMEOUT)
@@ -83,7 +83,7 @@ def decode_produce(view: memoryview, position: int, version: int) -> ProduceRequ
 
 
 def encode_produce_response(version: int, replies: list[PartitionReply]) -> bytes:
-    """Replies of one topic must follow each other."""
+    """The response's body. Replies of one topic must follow each other."""
     flexible = is_flexible(ApiKey.PRODUCE, version)
     out = bytearray()
     groups: list[list[PartitionReply]] = []

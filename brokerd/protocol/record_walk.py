@@ -16,7 +16,7 @@ REPORTED_MAX: Final = 1000
 
 
 class Rules(NamedTuple):
-    """`limits_ms` are the earliest and the latest timestamp."""
+    """What a topic asks of records. `limits_ms` are the earliest and the latest timestamp."""
 
     needs_key: bool = False
     limits_ms: tuple[int, int] | None = None
@@ -25,7 +25,7 @@ class Rules(NamedTuple):
 
 
 class RefusedRecords(KafkaError):
-    """Intact records that may not be appended: (index in the batch, why) of each."""
+    """Records that are sound but may not be appended: (index in the batch, why) of each."""
 
     def __init__(self, code: ErrorCode, message: str, records: list[tuple[int, str]]) -> None:
         super().__init__(code, message)
@@ -35,8 +35,8 @@ class RefusedRecords(KafkaError):
 def walk_records(header: BatchHeader, data: memoryview, rules: Rules) -> int:
     """The largest timestamp of the records in `data` (decompressed). Raises
     KafkaError(INVALID_RECORD) at the first damaged one, RefusedRecords (INVALID_RECORD,
-    INVALID_TIMESTAMP) after all if the topic refuses some, KafkaError(INVALID_TIMESTAMP) for a time
-    that is no int64."""
+    INVALID_TIMESTAMP) after all if the topic does not take some, and KafkaError(INVALID_TIMESTAMP)
+    for a time that is no int64."""
     keyless: list[int] = []
     late: list[tuple[int, int]] = []
     try:
@@ -130,9 +130,9 @@ def _walk(
 def first_at_or_after(
     header: BatchHeader, data: bytes | memoryview, timestamp_ms: int, min_offset: int
 ) -> tuple[int, int] | None:
-    """(offset, timestamp) of the first of the records in `data` (decompressed) with a timestamp >=
-    `timestamp_ms` and an offset >= `min_offset`. Raises KafkaError(INVALID_RECORD) if they are
-    damaged before that."""
+    """(offset, timestamp) of the first of the records in `data` (decompressed) with a timestamp
+    >= `timestamp_ms` and an offset >= `min_offset`. Of the others no more is read than how long
+    they are, and when. Raises KafkaError(INVALID_RECORD) if they are damaged before that."""
     stamped = header.is_log_append_time
     if stamped and header.max_timestamp < timestamp_ms:
         return None

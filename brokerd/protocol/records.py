@@ -102,7 +102,7 @@ class BatchHeader(NamedTuple):
 
 
 class Record(NamedTuple):
-    """`headers` are (key, value) pairs in the order written."""
+    """One record; `headers` are (key, value) pairs in the order written."""
 
     offset: int
     timestamp_ms: int
@@ -112,17 +112,17 @@ class Record(NamedTuple):
 
 
 def read_header(data: bytes | bytearray | memoryview, position: int = 0) -> BatchHeader:
-    """Unchecked. The data must hold 61 bytes from `position`."""
+    """The header at `position`, unchecked. The data must hold 61 bytes from there."""
     return BatchHeader._make(_unpack_header(data, position))
 
 
 def crc_matches(header: BatchHeader, view: memoryview) -> bool:
-    """Whether the whole batch `view` has the CRC of its header."""
+    """Whether the bytes of the whole batch `view` are those its header's CRC was taken of."""
     return crc32c(view[CRC_START : header.size_bytes]) == header.crc
 
 
 def iter_batches(view: memoryview) -> Iterator[tuple[BatchHeader, memoryview]]:
-    """Each whole batch with its header; a torn one at the end is left out. Raises
+    """Each whole batch in `view` with its header; a torn one at the end is left out. Raises
     KafkaError(CORRUPT_MESSAGE) where no batch of format 2 starts."""
     position = 0
     while position + HEADER_BYTES <= len(view):
@@ -141,8 +141,8 @@ def iter_batches(view: memoryview) -> Iterator[tuple[BatchHeader, memoryview]]:
 def iter_records(
     header: BatchHeader, view: memoryview, max_bytes: int | None = None
 ) -> Iterator[Record]:
-    """The records of the whole batch `view`, decompressed to at most `max_bytes`. Raises
-    KafkaError(INVALID_RECORD) at the first damaged record."""
+    """The records of the whole batch `view`, decompressed to at most `max_bytes`, or to what
+    `decompress` allows. Raises KafkaError(INVALID_RECORD) at the first damaged record."""
     data = decompress(header.codec, view[HEADER_BYTES : header.size_bytes], max_bytes)
     position = 0
     for _ in range(header.count):
@@ -186,7 +186,7 @@ def _decode_record(header: BatchHeader, data: memoryview) -> Record:
 
 
 def wrapped_timestamp(timestamp_ms: int) -> int:
-    """The sum goes round, as Java's long does."""
+    """A batch's first timestamp and a difference: the sum goes round, as Java's long does."""
     if -_INT64_END <= timestamp_ms < _INT64_END:
         return timestamp_ms
     return (timestamp_ms + _INT64_END) % (2 * _INT64_END) - _INT64_END
@@ -213,8 +213,8 @@ def encode_batch(
     base_sequence: int = -1,
     attributes: int = 0,
 ) -> bytearray:
-    """At least one record. Offsets are `base_offset` and up, whatever the records say. `attributes`
-    are flags besides the codec (TRANSACTIONAL, CONTROL, LOG_APPEND_TIME)."""
+    """A batch of at least one record. Offsets are `base_offset` and up, whatever the records say.
+    `attributes` are flags besides the codec (TRANSACTIONAL, CONTROL, LOG_APPEND_TIME)."""
     if not records:
         raise ValueError("a batch needs at least one record")
     base_timestamp = records[0].timestamp_ms
@@ -237,7 +237,7 @@ def encode_batch(
 
 
 def write_crc(batch: bytearray | memoryview) -> None:
-    """In place, after the header was changed."""
+    """Take the CRC of a whole batch whose header was changed, and write it in place."""
     struct.pack_into(">I", batch, 17, crc32c(memoryview(batch)[CRC_START:]))
 
 

@@ -49,8 +49,8 @@ _INT32 = Struct(">i")
 
 
 def checked_request(entity_type: type, view: memoryview) -> memoryview:
-    """The body without what its class cannot read. Raises KafkaError(INVALID_REQUEST) unless
-    lengths and counts fit its bytes."""
+    """The request's body, without what its class cannot read (see above).
+    KafkaError(INVALID_REQUEST) unless lengths and counts fit its bytes."""
     progress = Progress(ITEMS_MAX)
     try:
         walker(entity_type).walk(view, 0, progress)
@@ -71,7 +71,7 @@ def _without(view: memoryview, runs: list[tuple[int, int, bytes]]) -> memoryview
 
 
 class Walker(NamedTuple):
-    """How to pass one message, struct or field. `fixed_bytes` is its size if that never differs,
+    """How to pass one message, struct or field. `fixed_bytes` is its size where that never differs,
     else -1; `least_bytes` is the smallest size there can be."""
 
     walk: Walk

@@ -32,7 +32,7 @@ _IMPLICIT: dict[str, Any] = {"bool": False, "string": "", "bytes": b"", "records
 
 
 def write_uvarint(out: bytearray, value: int) -> None:
-    """Appends an unsigned LEB128 integer."""
+    """Append an unsigned LEB128 integer."""
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
         value >>= 7
@@ -40,7 +40,7 @@ def write_uvarint(out: bytearray, value: int) -> None:
 
 
 def write_count(out: bytearray, number: int, flexible: bool) -> None:
-    """-1 is null."""
+    """Append the number of an array's items; -1 is null."""
     if flexible:
         write_uvarint(out, number + 1)
     else:
@@ -182,7 +182,7 @@ def _without_none(annotation: Any) -> tuple[Any, bool]:
 
 @cache
 def shapes(entity_type: type) -> tuple[FieldShape, ...]:
-    """In wire order."""
+    """The fields of a kio message class, in wire order."""
     return tuple(FieldShape(field) for field in fields(entity_type))
 
 
@@ -198,7 +198,7 @@ def _field_writer(shape: FieldShape, flexible: bool) -> Writer:
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    """An empty array is a default, whatever holds it."""
+    """A tagged field with its default is left out; an empty array is one, whatever holds it."""
     return value == default or (default == () and not value and value is not None)
 
 
@@ -222,7 +222,7 @@ def _tag_writer(
 
 @cache
 def entity_writer(entity_type: type) -> Writer:
-    """Appends one message (or nested struct) of this class, from a dict."""
+    """The function that appends one message (or nested struct) of this class, from a dict."""
     flexible: bool = entity_type.__flexible__  # type: ignore[attr-defined]
     plain: list[tuple[str, Any, Writer]] = []
     tagged: list[tuple[int, str, Any, Writer]] = []

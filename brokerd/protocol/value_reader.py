@@ -9,7 +9,7 @@ _INT64 = Struct(">q")
 
 
 class ValueReader:
-    """Each method raises ValueError where the data end early."""
+    """A cursor over one key or value. Each method raises ValueError where it ends early."""
 
     __slots__ = ("_data", "_position")
 

@@ -9,8 +9,8 @@ _UNSIGNED_SHIFT_MAX = 28
 
 
 def read_uvarint(data: bytes | bytearray | memoryview, position: int) -> tuple[int, int]:
-    """The unsigned integer of at most 32 bits, and the position after it. Raises
-    KafkaError(INVALID_REQUEST) when the data end inside it or it is longer."""
+    """The unsigned integer of at most 32 bits at `position`, and the position after it. Raises
+    KafkaError(INVALID_REQUEST) when the data ends inside it or it is longer."""
     try:
         byte = data[position]
         if byte < 0x80:
@@ -29,7 +29,7 @@ def read_uvarint(data: bytes | bytearray | memoryview, position: int) -> tuple[i
 
 
 def write_varint(out: bytearray, value: int) -> None:
-    """`value` is a signed 64-bit integer."""
+    """Append `value` (a signed 64-bit integer) to `out`."""
     value = (value << 1) ^ (value >> 63)
     while value > 0x7F:
         out.append((value & 0x7F) | 0x80)
@@ -38,8 +38,8 @@ def write_varint(out: bytearray, value: int) -> None:
 
 
 def read_varint(data: bytes | memoryview, position: int) -> tuple[int, int]:
-    """The signed integer and the position after it. Raises KafkaError(INVALID_RECORD) when the data
-    end inside it or it is longer than 64 bits."""
+    """The signed integer at `position` and the position after it. Raises KafkaError(INVALID_RECORD)
+    when the data ends inside it or it is longer than 64 bits."""
     try:
         byte = data[position]
         if byte < 0x80:

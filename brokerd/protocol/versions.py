@@ -75,7 +75,7 @@ kio costs milliseconds at the first request of a version."""
 
 
 def is_served(api_key: int, version: int) -> bool:
-    """Produce below 3 is offered but not served."""
+    """Whether a request may reach its handler; Produce below 3 is offered but not served."""
     low, high = ADVERTISED.get(api_key, (1, 0))  # type: ignore[call-overload]
     if api_key == ApiKey.PRODUCE:
         low = PRODUCE_VERSION_MIN

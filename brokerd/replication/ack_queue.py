@@ -19,7 +19,7 @@ Callback = Callable[[ErrorCode], object]
 
 
 class Ack(NamedTuple):
-    """`number` orders those of the same offset or deadline."""
+    """`number` orders those of the same offset or deadline: the earlier one is answered first."""
 
     last_offset: int
     deadline_s: float
@@ -58,7 +58,7 @@ class AckQueue:
         return ack
 
     def remove(self, ack: Ack) -> None:
-        """Whoever waited has left."""
+        """It is not answered; whoever waited has left."""
         _remove(self._by_offset, ack, _BY_OFFSET)
         _remove(self._by_deadline, ack, _BY_DEADLINE)
 
@@ -67,7 +67,7 @@ class AckQueue:
             self._answer_first(ErrorCode.NONE)
 
     def resign(self) -> None:
-        """This broker leads no more."""
+        """This broker leads no more: nobody here will know what becomes of the records."""
         while self._by_offset:
             self._answer_first(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 

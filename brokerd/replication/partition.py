@@ -81,7 +81,7 @@ class Partition:
     # -- what the cluster decides ------------------------------------------------------------------
 
     def apply(self, state: PartitionState) -> bool:
-        """Applies a newer state; returns whether it was newer and of this topic."""
+        """Take in a newer state; whether it was newer and of this topic."""
         if state.topic_id != self.log.topic_id:
             return False
         if self.state is not None and state.version <= self.state.version:
@@ -98,14 +98,14 @@ class Partition:
         return True
 
     def resign(self) -> None:
-        """Lead no more: the registration was lost, say."""
+        """Lead no more, whatever the last state said (the registration was lost, say)."""
         self.is_leader = False
         self.generation += 1
         self._notify()
 
     def leave(self) -> None:
-        """Be on this broker no more. From now on nothing here refers to itself in a cycle: the
-        garbage collector does not look at what was frozen."""
+        """Be on this broker no more. Nothing here refers to itself in a cycle from now on: those
+        are left to the garbage collector, which does not look at what was frozen."""
         self.resign()
         self.log.on_truncated = self.log.on_start_moved = self.log.local.on_synced = _nothing
         self._flush = None
@@ -156,7 +156,7 @@ class Partition:
         return self.log.log_start_offset
 
     def require_leader(self) -> None:
-        """Raises KafkaError(NOT_LEADER_OR_FOLLOWER)."""
+        """Raises KafkaError(NOT_LEADER_OR_FOLLOWER) on a broker that does not lead."""
         if not self.is_leader:
             raise self._not_leader()
 

@@ -51,7 +51,7 @@ class ReplicaManager:
         return list(self._partitions.values())
 
     def disk_failed(self, error: OSError) -> None:
-        """The error names the file of a log."""
+        """A file of a log, which the error names, could not be read."""
         self._logs.disk_failed(error)
 
     def apply_states(
@@ -113,7 +113,7 @@ class ReplicaManager:
             known[place] += value
 
     def take_offline(self, keys: Iterable[TopicPartition], reason: str) -> None:
-        """Their log directory has failed."""
+        """Stops serving these partitions: their log directory has failed."""
         for key in keys:
             self._high_watermarks.pop(key, None)
             self.offline[key] = reason
@@ -123,7 +123,7 @@ class ReplicaManager:
                 partition.leave()
 
     def _delete(self, key: TopicPartition) -> None:
-        """A log in an offline directory cannot be deleted now."""
+        """What lies in a log directory that is offline stays offline: it cannot be deleted now."""
         partition = self._partitions.get(key)
         if partition is not None:
             self._forget(partition)
@@ -141,14 +141,14 @@ class ReplicaManager:
             self.offline.pop(key, None)
 
     def reconfigure(self, partition: Partition, config: LogConfig) -> None:
-        """Gives a log other settings, if the partition is still here."""
+        """Gives a partition's log other settings, if the partition is still here."""
         if self._partitions.get((partition.topic, partition.index)) is partition:
             self._logs.reconfigure(partition.topic, partition.index, config)
             partition.reconfigured()
 
     def tick(self, now_ms: int) -> bool:
-        """Checkpoints a slice of the high watermarks, every
-        replica.high.watermark.checkpoint.interval.ms; returns whether there is more to do."""
+        """Every replica.high.watermark.checkpoint.interval.ms: the high watermark checkpoint, a
+        slice at a time; whether there is more to do."""
         if not self._round.is_under_way:
             if now_ms < self._checkpoint_due_ms:
                 return False
@@ -157,7 +157,7 @@ class ReplicaManager:
         return self._round.step()
 
     def checkpoint(self) -> None:
-        """Writes the high watermarks at once, before logs are closed."""
+        """Writes the high watermarks at once; to be called a last time before logs are closed."""
         self._round.run(self._marked(), self._high_watermark_of)
 
     def _marked(self) -> list[TopicPartition]:

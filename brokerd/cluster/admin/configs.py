@@ -44,7 +44,7 @@ def unsanitized(part: str) -> str:
 
 
 class ConfigAdmin:
-    """`followed` gives the newest config change that this broker has applied."""
+    """Changes configs. `followed` gives the newest config change that this broker has applied."""
 
     def __init__(
         self, zookeeper: ZooKeeper, progress: Progress, followed: Callable[[], int]
@@ -109,8 +109,8 @@ class ConfigAdmin:
         return (Delete(path, node[1].version),)
 
     async def read_all(self, kind: str) -> dict[str, dict[str, str]]:
-        """Every config under `/config/<kind>` by its path below /config, clients of users included.
-        A node that cannot be read counts as empty. Raises KafkaError."""
+        """Every config under `/config/<kind>`, by its path below /config, clients of users
+        included. Raises KafkaError. A node that cannot be read counts as empty."""
         try:
             entities = [f"{kind}/{name}" for name in await self._children(kind)]
             if kind == "users":

@@ -48,8 +48,8 @@ def plan_creation(
     start_index: int,
     shift: int,
 ) -> TopicPlan:
-    """`existing` is from `topic_names.collision_keys`; `brokers` maps live brokers to racks. Of
-    several errors it raises the one that Kafka gives."""
+    """`existing` is from `topic_names.collision_keys`; `brokers` maps live brokers to racks. If
+    several things are wrong, the error is the one that Kafka gives."""
     if existing.get(collision_key(topic.name)) == topic.name:
         raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{topic.name}' already exists.")
     config = _values(topic.config)
@@ -116,7 +116,7 @@ def _manual_assignment(topic: NewTopic, brokers: Mapping[int, str | None]) -> As
 def plan_new_partitions(
     new_partitions: NewPartitions, node: TopicNode, brokers: Mapping[int, str | None]
 ) -> TopicNode:
-    """With added partitions, placed as if they had been there from the start."""
+    """The topic's node with added partitions, placed as if they were there from the start."""
     present = len(node.replicas)
     added = new_partitions.total - present
     if added <= 0:
@@ -175,7 +175,7 @@ def _manually_added(
 
 
 def check_partition_count(partitions: int) -> None:
-    """Raises INVALID_PARTITIONS."""
+    """Raises INVALID_PARTITIONS if it is below 1 or above the limit of a topic."""
     if partitions <= 0:
         raise KafkaError(
             ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0."
@@ -204,7 +204,7 @@ def _check_factor(factor: int) -> None:
 
 
 def automatic_topic(name: str, settings: ClusterSettings) -> NewTopic:
-    """With the defaults or as the offsets topic."""
+    """A topic that is created automatically, with the defaults or as the offsets topic."""
     if name != OFFSETS_TOPIC:
         return NewTopic(name=name)
     return NewTopic(

@@ -17,7 +17,7 @@ CONCURRENT_MAX = 32
 
 
 def unreachable(error: Exception) -> KafkaError:
-    """ZooKeeper was lost during a client's request."""
+    """The error for a client when ZooKeeper was lost during its request."""
     logger.debug("ZooKeeper was not reachable during a request: %r", error)
     return KafkaError(
         ErrorCode.REQUEST_TIMED_OUT,
@@ -37,7 +37,7 @@ def as_kafka_error(error: Exception) -> KafkaError:
 async def gather_results(
     one: Callable[[Item], Awaitable[Answer]], items: Sequence[Item]
 ) -> list[Answer | KafkaError]:
-    """Calls a function for each item, CONCURRENT_MAX at a time; the answers are in order."""
+    """Calls a function for each item, CONCURRENT_MAX at a time; returns the answers in order."""
 
     async def answer(item: Item) -> Answer | KafkaError:
         try:

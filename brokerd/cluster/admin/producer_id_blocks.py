@@ -18,7 +18,7 @@ LAST_ID_MAX = 2**63 - 1
 
 
 async def claim_block(zookeeper: ZooKeeper, broker_id: int) -> ProducerIdBlock:
-    """Raises KafkaError: retriable while ZooKeeper is away."""
+    """The next block. Raises KafkaError: retriable while ZooKeeper is away."""
     try:
         while True:
             node = await zookeeper.get(paths.PRODUCER_ID_BLOCK)

@@ -49,7 +49,7 @@ class Component(NamedTuple):
 
 
 def entity_path(entity: Entity) -> str:
-    """Raises KafkaError(INVALID_REQUEST)."""
+    """Where below /config an entity's quotas lie. Raises KafkaError(INVALID_REQUEST)."""
     if not entity:
         raise _invalid("Invalid empty client quota entity")
     for kind, name in entity.items():
@@ -72,7 +72,7 @@ def entity_path(entity: Entity) -> str:
 def changed_quotas(
     held: Mapping[str, str], path: str, changes: Iterable[QuotaChange]
 ) -> dict[str, str]:
-    """Raises KafkaError(INVALID_REQUEST)."""
+    """The config after all changes. Raises KafkaError(INVALID_REQUEST)."""
     known = _IP_QUOTAS if path.startswith("ips/") else _CLIENT_QUOTAS
     wanted = dict(held)
     for change in changes:
@@ -118,8 +118,8 @@ def check_filter(components: Iterable[Component]) -> None:
 def found_quotas(
     configs: Mapping[str, Mapping[str, str]], components: Iterable[Component], *, strict: bool
 ) -> list[tuple[Entity, dict[str, float]]]:
-    """The entities that match the filter with their quotas, of configs by path. `strict`: only
-    those without other entity types than the filter has."""
+    """The entities that the filter wants with their quotas, of configs by path. `strict`: those
+    alone that have no other entity type than the filter names."""
     wanted = {each.kind: each for each in components}
     found = []
     for path, config in configs.items():
@@ -150,7 +150,7 @@ def _quotas_in(config: Mapping[str, str], known: Mapping[str, str]) -> dict[str,
 
 
 def _is_wanted(entity: Entity, wanted: Mapping[str, Component], strict: bool) -> bool:
-    """Every type of the filter is there and matches."""
+    """Every type of the filter is there and matches; an entity of an address is none of a user."""
     if not wanted.keys() <= entity.keys() or (strict and wanted.keys() != entity.keys()):
         return False
     return all(

@@ -32,8 +32,8 @@ class CreatedTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPartitions:
-    """`assignment` has the replicas of each added partition, in order; without one they are
-    placed."""
+    """Growth of a topic to `total` partitions; `assignment` holds the replicas of each added one,
+    in order; without one (None) they are placed."""
 
     topic: str
     total: int

@@ -55,7 +55,7 @@ OTHERS_TIMEOUT_S = 1.0
 
 
 class TopicAdmin:
-    """`service` returns the controller's service while this broker is controller."""
+    """`service` gives the controller's service while this broker is controller."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class TopicAdmin:
     async def create(
         self, topics: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, CreatedTopic | KafkaError]:
-        """Returns the answer per name. Only on the controller."""
+        """Creates topics; returns the answer per name. Only on the controller."""
         twice = {name for name, n in Counter(t.name for t in topics).items() if n > 1}
         existing = dict(self._image.taken)
 
@@ -126,7 +126,7 @@ class TopicAdmin:
     async def _write_new(
         self, plan: TopicPlan, multi: Callable[[Sequence[Operation]], Awaitable[object]]
     ) -> None:
-        """In one multi, over a config that an older topic left."""
+        """Writes config and node in one multi, over a config that an older topic left."""
         path, data = paths.topic_config(plan.name), encode_config(plan.config)
         node = Create(paths.topic(plan.name), encode_topic(plan.node))
         config: Operation = Create(path, data)
@@ -151,7 +151,7 @@ class TopicAdmin:
         return KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, message)
 
     async def _not_ready(self, sizes: dict[str, int], timeout_s: float) -> list[str]:
-        """Those whose partitions did not all get a leader in time."""
+        """The topics whose partitions did not all get a leader in time."""
 
         return await self._all_done(
             sizes, lambda name: self._has_leaders(name, sizes[name]), timeout_s
@@ -160,8 +160,8 @@ class TopicAdmin:
     async def _all_done(
         self, names: Iterable[str], is_done: Callable[[str], bool], timeout_s: float
     ) -> list[str]:
-        """Returns those that are not done in time. An item that is done is not checked again: with
-        thousands of items there is progress for each."""
+        """Waits for all of them; returns those that are not done in time. An item that is done is
+        not checked again: with thousands of items there is progress for each."""
         left = list(names)
 
         def are_done() -> bool:
@@ -181,8 +181,8 @@ class TopicAdmin:
     async def renew_epochs(
         self, partitions: Collection[TopicPartition], timeout_ms: int
     ) -> dict[TopicPartition, KafkaError]:
-        """Gives the partitions a new leader epoch; returns those for which that is not known in
-        time. Only on the controller (else NOT_CONTROLLER)."""
+        """Gives these partitions' leaders a new leader epoch; returns the partitions for which that
+        is not known in time. Only on the controller (else NOT_CONTROLLER)."""
         before = {key: state for key in partitions if (state := self._image.partition(*key))}
         led = {key: s.leader_epoch for key, s in before.items() if s.leader in self._image.brokers}
         if not led:
@@ -200,8 +200,8 @@ class TopicAdmin:
         return {key: _timed_out("The new leader epoch is not known yet.") for key in remaining()}
 
     async def _others_followed(self) -> None:
-        """Waits, not for long, for the other brokers to apply the change, so that a client's next
-        request finds it there."""
+        """Waits for the other brokers to apply the change, so that a client's next request finds it
+        there. Not for long: the clients of a slow broker get a retriable error."""
         service = self._service()
         if service is not None:
             await self._progress.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
@@ -251,7 +251,7 @@ class TopicAdmin:
     async def delete(
         self, names: Sequence[str], *, timeout_ms: int
     ) -> dict[str, KafkaError | None]:
-        """Returns the answer per name (None = done). Only on the controller."""
+        """Deletes topics; the answer per name (None = done). Only on the controller."""
         unique = dict.fromkeys(names)
         try:
             present = await self._deletable(unique)
@@ -281,8 +281,8 @@ class TopicAdmin:
             raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED, "delete.topic.enable is false.")
 
     async def _deletable(self, names: Collection[str]) -> list[str]:
-        """Those that exist. A few that are not in the image are looked up one by one, many with one
-        read. Raises KafkaError."""
+        """Those of the topics that exist. Topics that are not in the image may be new: a few are
+        looked up one by one, many with one read. Raises KafkaError."""
         self.check_deletion()
         present: set[str] = set()
         unheard: list[str] = []
@@ -315,7 +315,7 @@ class TopicAdmin:
     async def grow(
         self, requests: Sequence[NewPartitions], *, timeout_ms: int, validate_only: bool = False
     ) -> dict[str, KafkaError | None]:
-        """Returns the answer per name (None = done). Only on the controller."""
+        """Grows topics; the answer per name (None = done). Only on the controller."""
         twice = {name for name, n in Counter(g.topic for g in requests).items() if n > 1}
 
         async def one(new_partitions: NewPartitions) -> None:

@@ -20,14 +20,14 @@ logger = logging.getLogger(__name__)
 
 
 class ControllerEpoch(NamedTuple):
-    """`version` is that of the epoch's node, which the controller's writes check."""
+    """The epoch of a controller, and the version of its node, which its writes check."""
 
     epoch: int
     version: int
 
 
 class ElectedController(NamedTuple):
-    """`own_epoch` is the epoch if this session is controller, else None."""
+    """Who is controller; `own_epoch` is its epoch if it is this session, else None."""
 
     broker_id: int
     epoch: int
@@ -37,7 +37,7 @@ class ElectedController(NamedTuple):
 async def find_or_elect(
     zookeeper: ZooKeeper, broker_id: int, now_ms: int, watch: Watch
 ) -> ElectedController:
-    """If there is none, this session tries to become it."""
+    """The controller; if there is none, this session tries to become it."""
     while True:
         epoch, version = await _epoch(zookeeper)
         node = await zookeeper.get(paths.CONTROLLER, watch)

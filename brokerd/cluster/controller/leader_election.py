@@ -34,7 +34,7 @@ def first_state(
     live: Container[int],
     controller_epoch: int,
 ) -> PartitionState | None:
-    """The first state of a partition; None while no replica of it is live."""
+    """The state of a partition that never had one, None while no replica of it is live."""
     present = tuple(replica for replica in replicas if replica in live)
     if not present:
         return None
@@ -55,7 +55,7 @@ def first_state(
 def next_state(
     state: PartitionState, live: Container[int], bounced: Container[int], controller_epoch: int
 ) -> PartitionState | None:
-    """The state as it must become; None if it is right."""
+    """What the state must become, as the version after its own; None where it is right as it is."""
     present = tuple(r for r in state.isr if r in live)
     isr = tuple(r for r in present if r not in bounced) or present or state.isr
     leader = state.leader

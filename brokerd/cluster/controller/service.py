@@ -55,13 +55,13 @@ RETRY_S = 1.0
 
 
 class DeposedError(Exception):
-    """Another controller was elected."""
+    """Another controller was elected: the fence refused a write."""
 
 
 class ControllerService:
     """Runs from a broker's election until it is cancelled or deposed. `on_progress` is called
-    whenever a deletion was completed or a broker applied an entry. `cleanly_stopped` as for
-    Controller."""
+    whenever a deletion was completed or a broker applied an entry. `delete_topics` is
+    delete.topic.enable; `cleanly_stopped` as for Controller."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class ControllerService:
     # -- asked by the client ------------------------------------------------------------------
 
     async def fenced(self, operations: Sequence[Operation]) -> None:
-        """Raises DeposedError, MultiError."""
+        """A multi under this controller's fence. Raises DeposedError, MultiError."""
         fence = Check(paths.CONTROLLER_EPOCH, self._controller_epoch.version)
         try:
             await self._zookeeper.multi([fence, *operations])
@@ -101,20 +101,20 @@ class ControllerService:
             raise
 
     def topic_grown(self) -> None:
-        """Topic nodes that exist were written, which no watch sees."""
+        """Tells that the client wrote topic nodes that exist already (no watch sees that)."""
         self._flag("grown")
 
     def ask_epochs(self, partitions: Iterable[TopicPartition]) -> None:
-        """These partitions get a new leader epoch."""
+        """These partitions get a new leader epoch, once however often they are asked for."""
         self._epochs_asked.update(dict.fromkeys(partitions))
         self._flag("epochs")
 
     def reconnected(self) -> None:
-        """The connection was lost: so are watches, and outcomes are unknown."""
+        """Tells that the connection was away: watches are lost, outcomes unknown."""
         self._flag("reload")
 
     def is_deleted(self, name: str) -> bool:
-        """Whether only brokers that are away have it, if any."""
+        """Whether it is gone, or nobody has it but who is away (or it was never seen)."""
         return self._state_machine.is_gone(name, self._applied)
 
     def is_applied_everywhere(self) -> bool:
@@ -210,14 +210,14 @@ class ControllerService:
             await purge_old(self._zookeeper, time.time_ns() // 1_000_000)
 
     async def _make_feature_node(self) -> None:
-        """As Kafka's first controller of a cluster."""
+        """What Kafka's controller writes when it is the first of its cluster."""
         try:
             await self._zookeeper.create(paths.FEATURE, encode_feature())
         except NodeExistsError:
             pass
 
     async def _with_id(self, topic: ReadTopic) -> ReadTopic:
-        """A topic of Kafka before 2.8 gets its id now, as from Kafka's controller."""
+        """A topic made by a Kafka before 2.8 is given its id now, as Kafka's controller does."""
         if topic.node.topic_id is not None:
             return topic
         node = replace(topic.node, topic_id=uuid4())
@@ -237,7 +237,7 @@ class ControllerService:
         await self._write(self._state_machine.brokers_changed(epochs))
 
     async def _log_dirs_failed(self) -> None:
-        """Brokers reported replicas that they cannot serve, or can again."""
+        """A broker says that there are replicas which it cannot serve, or can again."""
         events = await self._zookeeper.children(paths.LOG_DIR_EVENTS, self._log_dirs_watch)
         await self._write(
             self._state_machine.offline_changed(await offline_replicas.read(self._zookeeper))
@@ -258,7 +258,7 @@ class ControllerService:
             await self._write(self._state_machine.topics_changed(changed))
 
     async def _renew_epochs(self) -> None:
-        """What is not written is decided again."""
+        """What is not written stays asked for, and is decided again."""
         asked, self._epochs_asked = self._epochs_asked, {}
         wanted = [state for state in self._state_machine.epochs_asked(asked) if state is not None]
         try:
@@ -276,8 +276,8 @@ class ControllerService:
     # -- deletions -----------------------------------------------------------------------------
 
     async def _marked(self) -> list[str]:
-        """As Kafka's, a controller that may not delete topics removes their marks, except of
-        deletions that another has begun: logs are gone by now."""
+        """As Kafka's, a controller that may not delete topics takes their marks away. What another
+        has begun goes on: logs are gone by now."""
         marked, begun = await bulk_reads.deletions(self._zookeeper, self._markers_watch)
         if self._delete_topics:
             return marked
@@ -324,7 +324,7 @@ class ControllerService:
     # -- writing -------------------------------------------------------------------------------
 
     async def _write(self, wanted: Iterable[PartitionState | None]) -> None:
-        """Writes what is not written yet and announces all of it."""
+        """Writes what is not written yet and announces all of it, batch by batch."""
         states: list[PartitionState] = []
 
         def keep(state: PartitionState | None) -> None:
@@ -340,7 +340,7 @@ class ControllerService:
                 await self._announce(written, ())
 
     async def _write_multi(self, states: Sequence[PartitionState]) -> list[PartitionState]:
-        """Returns the states that are in ZooKeeper after it."""
+        """The states that are in ZooKeeper after it."""
         missing = [state for state in states if not self._is_written(state)]
         try:
             await self._write_once(missing)
@@ -371,8 +371,8 @@ class ControllerService:
         self._state_machine.written([state])
 
     async def _written_by_another(self, lost: PartitionState) -> list[PartitionState]:
-        """Reads a partition whose state another wrote, and writes what is decided then; returns its
-        state, if it has one. If that cannot be written either, everything is read again."""
+        """Reads a partition whose state another wrote, and writes what is decided then; returns
+        its state, if it has one. If that cannot be written either, everything is read again."""
         key = (lost.topic, lost.partition)
         node = self._state_machine.topics[lost.topic]
         read = await bulk_reads.states_of(self._zookeeper, [(lost.topic, node, lost.partition)])

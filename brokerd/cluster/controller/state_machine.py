@@ -68,7 +68,7 @@ class Controller:
             yield self._decide_loaded(key, hidden.get(key), key in bounced)
 
     def _is_leader_bounced(self, loaded: LoadedState) -> bool:
-        """It registered after the state was written, and was not stopped cleanly."""
+        """Whether the leader registered after the state was written, not having stopped cleanly."""
         leader = loaded.state.leader
         is_older = self.brokers.get(leader, -1) > loaded.modified_zxid
         return is_older and leader not in self._cleanly_stopped
@@ -90,7 +90,7 @@ class Controller:
     def offline_changed(
         self, offline: Mapping[int, frozenset[TopicPartition]]
     ) -> Iterator[PartitionState | None]:
-        """These replicas cannot be served by their (live) brokers."""
+        """These replicas cannot be served by their (live) brokers: what becomes of them."""
         before = _replicas(self.offline)
         self.offline = offline
         self._offline_names = frozenset(name for each in offline.values() for name, _ in each)
@@ -103,12 +103,12 @@ class Controller:
         return self._decide_each(known, set())
 
     def topics_changed(self, topics: Mapping[str, TopicNode]) -> Iterator[PartitionState | None]:
-        """The first states of the new partitions."""
+        """These topics are new or have grown: the first states of their new partitions."""
         self.topics.update(topics)
         return self._decide_each(_partitions_of(topics), set())
 
     def epochs_asked(self, partitions: Iterable[TopicPartition]) -> Iterator[PartitionState | None]:
-        """A new leader epoch, unless there is no leader."""
+        """These partitions get a new leader epoch, unless they have no leader."""
         for key in partitions:
             state = self.states.get(key)
             is_led = state is not None and state.leader in self.brokers
@@ -170,7 +170,7 @@ class Controller:
         return self.deletions.due(applied, self.brokers, self._offline_names)
 
     def is_gone(self, name: str, applied: Mapping[int, int]) -> bool:
-        """Whether only what is offline still has the topic, if anything."""
+        """Whether the topic is deleted as far as can be: what is left waits for what is offline."""
         if name not in self.deletions:
             return name not in self.topics
         return self.deletions.is_held_up(name, applied, self.brokers, self._offline_names)

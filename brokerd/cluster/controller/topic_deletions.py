@@ -18,7 +18,7 @@ NOT_ANNOUNCED = -1
 
 @dataclass(slots=True)
 class Deletion:
-    """`announced` is the number of its entry in the feed."""
+    """A topic that is being deleted; `announced` is the number of its entry in the feed."""
 
     topic_id: UUID
     brokers: frozenset[int]
@@ -37,7 +37,7 @@ class TopicDeletions:
         return name in self._topics
 
     def ask(self, topics: Mapping[str, TopicNode]) -> None:
-        """Requests the deletion of these topics, perhaps again."""
+        """The deletion of these topics is requested, perhaps again."""
         for name, node in topics.items():
             if name not in self._topics:
                 assert node.topic_id is not None
@@ -80,7 +80,7 @@ def _waits(name: str, deletion: Deletion, live: Collection[int], offline: Collec
 
 
 def _is_applied(deletion: Deletion, applied: Mapping[int, int], live: Collection[int]) -> bool:
-    """By its live brokers."""
+    """By those of its brokers that are live."""
     return deletion.announced != NOT_ANNOUNCED and all(
         applied.get(broker, -1) >= deletion.announced
         for broker in deletion.brokers

@@ -16,8 +16,8 @@ Fenced = Callable[[Sequence[Operation]], Awaitable[None]]
 async def remove_topic(
     zookeeper: ZooKeeper, fenced: Fenced, name: str, known: Sequence[int]
 ) -> None:
-    """The partitions in `known` have states. If other nodes exist (a topic that was created only in
-    part), lists the nodes and removes those. Raises MultiError."""
+    """Removes the nodes of a topic whose partitions in `known` have states. If other nodes exist (a
+    topic that was created only in part), lists the nodes and removes those. Raises MultiError."""
     try:
         await _remove_nodes(fenced, name, removal_of_partitions(name, known), has_config=True)
     except MultiError:

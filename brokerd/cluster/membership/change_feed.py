@@ -32,9 +32,9 @@ NO_ENTRY = -1
 
 
 class Feed:
-    """Keeps an image current. `on_change` is awaited with every delta; after `on_due(what)` with
-    "brokers", "changes", "configs" or "offline-replicas" the owner calls `read_brokers`,
-    `apply_changes`, `read_configs` or `read_offline_replicas`."""
+    """Keeps an image current. `on_change` is awaited with every delta; `on_due(what)` is called
+    when "brokers", "changes", "configs" or "offline-replicas" changed in ZooKeeper: then the owner
+    calls `read_brokers`, `apply_changes`, `read_configs` or `read_offline_replicas`."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Feed:
         self._offline_watch = partial(on_due, "offline-replicas")
 
     async def load(self) -> None:
-        """Reads topics, states and configs; then acknowledges."""
+        """Reads topics, states and configs, whatever was known; then acknowledges."""
         entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
         config_entries = await bulk_reads.numbered(
             self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch
@@ -87,8 +87,8 @@ class Feed:
     async def _deleted_topics(
         self, found: set[str], queued_for_deletion: set[str]
     ) -> list[tuple[str, UUID]]:
-        """The known topics that were deleted; not one whose node does not parse: that must not
-        delete records."""
+        """The known topics that were deleted. A topic whose node exists but does not parse is not
+        among them: a mistake in that node must not delete records."""
         unseen = [item for item in self._image.topics.items() if item[0] not in found]
         return [
             (name, info.topic_id)
@@ -140,7 +140,7 @@ class Feed:
         await self._notify(await self.take_brokers())
 
     async def take_brokers(self) -> ImageDelta:
-        """The caller reports the change."""
+        """Reads the live brokers into the image; the caller reports the change."""
         live = await bulk_reads.live_brokers(
             self._zookeeper, self._brokers_watch, self._brokers_watch
         )
@@ -153,7 +153,7 @@ class Feed:
         await self._notify(self._image.replace_offline(found))
 
     async def apply_changes(self) -> None:
-        """Applies new entries; loads everything if one is missing."""
+        """Applies the entries that are new; loads everything where one is missing."""
         entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
         new = {number: path for number, path in entries.items() if number > self._last_applied}
         if max(entries, default=NO_ENTRY) < self._last_applied:
@@ -211,7 +211,7 @@ class Feed:
         self.config_number = max(new, default=self.config_number)
 
     async def read_broker_configs(self) -> None:
-        """This broker's dynamic config and the default of all."""
+        """Reads this broker's dynamic config and the default of all."""
         known = self._image.broker_configs
         configs = await bulk_reads.broker_configs(self._zookeeper, self._broker_id, known)
         await self._notify(self._image.replace_broker_configs(configs))

@@ -39,7 +39,7 @@ class Watchdog:
         self._thread.start()
 
     def stop(self) -> None:
-        """Does not wait: a `give_up` may be under way."""
+        """The loop is watched no longer. Does not wait: a `give_up` may be under way."""
         self._stopped.set()
         if self._timer is not None:
             self._timer.cancel()

@@ -16,7 +16,7 @@ TIMEOUT_S = 1.0
 
 
 class NewPartitionWait:
-    """Reads which entries other brokers have applied, if a request names new partitions."""
+    """Reads which entries other brokers have applied, only while a request names new partitions."""
 
     def __init__(self, zookeeper: ZooKeeper, image: MetadataImage) -> None:
         self._zookeeper = zookeeper
@@ -24,12 +24,12 @@ class NewPartitionWait:
         self._moved = asyncio.Event()
 
     def is_awaited(self, name: str) -> bool:
-        """Whether the leaders of new partitions may not know them yet."""
+        """Whether a topic has new partitions whose leaders may not know them yet."""
         info = self._image.topics.get(name)
         return info is not None and info.announced != SETTLED
 
     async def wait(self, names: Iterable[str]) -> None:
-        """Until the leaders know them, or the time is over."""
+        """Until the leaders of these topics' partitions know them, or the time is over."""
         topics = self._image.topics
         infos = [topics[name] for name in names if self.is_awaited(name)]
         if not infos:
@@ -60,7 +60,7 @@ class NewPartitionWait:
             await moved.wait()
 
     async def _applied(self, broker_id: int) -> int:
-        """The entry that a broker has acknowledged; its next change is watched for."""
+        """The entry that a broker has acknowledged; a change of it is watched for."""
         path = paths.applied(broker_id)
         node = await self._zookeeper.get(path, self._move)
         if node is None:

@@ -30,7 +30,7 @@ WAIT_MARGIN_S = 2.0
 
 
 class ClusterError(Exception):
-    """The message says why this broker cannot be a member of the cluster, and what to do."""
+    """This broker cannot be a member of the cluster; the message says why and what to do."""
 
 
 async def prepare_paths(zookeeper: ZooKeeper) -> None:
@@ -39,7 +39,7 @@ async def prepare_paths(zookeeper: ZooKeeper) -> None:
 
 
 async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
-    """The first broker draws it. Raises ClusterError if it is not `known`."""
+    """The id of the cluster; the first broker draws it. ClusterError unless as `known`."""
     node = await zookeeper.get(paths.CLUSTER_ID)
     if node is None:
         drawn = urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
@@ -60,8 +60,8 @@ async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
 
 
 async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int) -> int:
-    """Returns the broker epoch (the czxid). Raises ClusterError if another live broker has the
-    id."""
+    """Creates the registration of the current session; returns the broker epoch (its czxid). Raises
+    ClusterError if another live broker has the id."""
     path = paths.broker(settings.broker_id)
     data = encode_broker(settings.endpoints, settings.rack, now_ms)
     loop = asyncio.get_running_loop()
@@ -118,8 +118,8 @@ class Registration:
         self._advertised = settings.endpoints
 
     async def update(self, now_ms: int) -> None:
-        """Writes the registration again if its endpoints differ. If it is gone, or belongs to
-        another session, this broker is about to register again."""
+        """Write the registration again if its endpoints differ. If it is gone, or belongs to
+        another session, do nothing: this broker is about to register again."""
         settings, path = self._settings, paths.broker(self._settings.broker_id)
         if settings.endpoints == self._advertised:
             return

@@ -21,7 +21,7 @@ OWN_TIMEOUT_S = 30.0
 
 
 def awaits_election(state: PartitionState, broker_id: int) -> bool:
-    """It has no leader, and the controller may elect this broker."""
+    """Whether the partition has no leader, and the controller may elect this broker."""
     return state.leader == NO_LEADER and broker_id in state.isr
 
 
@@ -29,8 +29,8 @@ def awaits_new_epoch(
     loaded: LoadedState, broker_id: int, broker_epoch: int, *, was_cleanly_stopped: bool = False
 ) -> bool:
     """Whether the controller will write this state because of a registration with that epoch (the
-    zxid of its creation): the broker may be elected, or it led the partition before (and was not
-    stopped cleanly)."""
+    zxid of its creation): the broker may be elected, or it led the partition before it registered
+    (and was not stopped cleanly)."""
     is_older = loaded.modified_zxid <= broker_epoch
     led = loaded.state.leader == broker_id and is_older and not was_cleanly_stopped
     return led or awaits_election(loaded.state, broker_id)
@@ -44,14 +44,14 @@ class StartupEpochWait:
         self._moved = asyncio.Event()
 
     def replace(self, read: set[TopicPartition]) -> None:
-        """These are awaited instead of the former ones."""
+        """All states were read: these are awaited instead of the former ones."""
         if read != self._waiting:
             self._waiting = read
             self._moved.set()
 
     def states_written(self, states: Iterable[PartitionState], broker_id: int) -> None:
         """The controller wrote these states. It may see the end of a broker's last session only
-        after the broker is back: then it first writes that there is no leader."""
+        after the broker is back: then it first writes that there is no leader, and elects next."""
         self.no_longer_awaited(
             (s.topic, s.partition) for s in states if not awaits_election(s, broker_id)
         )
@@ -64,7 +64,7 @@ class StartupEpochWait:
                 self._moved.set()
 
     async def wait(self, timeout_s: float) -> int:
-        """Returns how many partitions were given up."""
+        """Waits until all were written; returns how many partitions were given up."""
         while self._waiting:
             self._moved.clear()
             try:

@@ -26,13 +26,13 @@ _ROOTS = (
 
 
 def secure(path: str) -> Acl:
-    """The path is below the chroot."""
+    """The ACL of a node with this path (below the chroot)."""
     owner: Acl = CREATOR_ALL_ACL
     return owner if path.startswith(_SENSITIVE) else [*CREATOR_ALL_ACL, *READ_ACL_UNSAFE]
 
 
 async def close_what_is_open(zookeeper: ZooKeeper) -> None:
-    """Unless that was completed before."""
+    """Gives every node of the cluster its ACL, unless that was completed before."""
     if list(await zookeeper.acl("/")) != OPEN_ACL_UNSAFE:
         return
     level = [f"/{name}" for name in await zookeeper.children("/") if name in _ROOTS]

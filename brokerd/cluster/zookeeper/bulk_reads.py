@@ -40,7 +40,7 @@ class ReadTopic(NamedTuple):
 async def live_brokers(
     zookeeper: ZooKeeper, watch: Watch, changed: Watch | None = None
 ) -> dict[int, RegisteredBroker]:
-    """`changed` is called when a broker changes its listeners."""
+    """The registered brokers; `changed` is called when one changes its listeners."""
     names = await zookeeper.children(paths.BROKER_IDS, watch)
     ids = sorted(int(name) for name in names if name.isdigit())
     nodes = await zookeeper.get_many([paths.broker(broker_id) for broker_id in ids], changed)
@@ -58,8 +58,8 @@ async def live_brokers(
 async def deletions(
     zookeeper: ZooKeeper, watch: Watch | None = None
 ) -> tuple[list[str], list[str]]:
-    """The topics marked for deletion, and those whose deletion has begun: brokers may have deleted
-    their logs."""
+    """The topics marked for deletion, and those of them whose deletion has begun: brokers may have
+    deleted their logs. Whether the others are deleted is still to be decided by the controller."""
     marked = await zookeeper.children(paths.DELETE_TOPICS, watch)
     nodes = await zookeeper.get_many([paths.delete_topic(name) for name in marked])
     found = zip(marked, nodes, strict=True)
@@ -67,7 +67,7 @@ async def deletions(
 
 
 async def present_nodes(zookeeper: ZooKeeper, topic: str) -> list[Operation]:
-    """Removes the existing nodes of a topic's partitions."""
+    """The operations that remove the existing nodes of a topic's partitions."""
     root = paths.partitions(topic)
     if await zookeeper.exists(root) is None:
         return []
@@ -80,7 +80,7 @@ async def present_nodes(zookeeper: ZooKeeper, topic: str) -> list[Operation]:
 
 
 async def topics(zookeeper: ZooKeeper, names: Sequence[str]) -> AsyncIterator[list[ReadTopic]]:
-    """In runs; deleted topics are left out."""
+    """The named topics, in runs; deleted ones are left out."""
     for start in range(0, len(names), TOPICS_PER_RUN):
         run = names[start : start + TOPICS_PER_RUN]
         nodes = await zookeeper.get_many([paths.topic(name) for name in run])
@@ -105,7 +105,7 @@ def _take_topic(read: list[ReadTopic], name: str, node: Node | None) -> None:
 
 
 async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[LoadedState]:
-    """A partition without a state is left out."""
+    """The states of these topics' partitions; a partition without a state is left out."""
     wanted = [
         (topic.name, topic.node, index)
         for topic in read
@@ -121,7 +121,7 @@ async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[Loaded
 async def states_of(
     zookeeper: ZooKeeper, wanted: Sequence[tuple[str, TopicNode, int]]
 ) -> list[LoadedState]:
-    """Of each partition the topic's name and node, and the index."""
+    """The states of these partitions, each with the name and the node of its topic."""
     found = await zookeeper.get_many(
         [paths.partition_state(name, index) for name, _, index in wanted]
     )
@@ -140,7 +140,7 @@ async def states_of(
 
 
 async def topic_configs(zookeeper: ZooKeeper, names: Sequence[str]) -> Mapping[str, dict[str, str]]:
-    """Empty where a topic has none."""
+    """The config of each topic, empty where it has none."""
     nodes = await zookeeper.get_many([paths.topic_config(name) for name in names])
     configs: dict[str, dict[str, str]] = {}
     for name, node in zip(names, nodes, strict=True):
@@ -155,7 +155,7 @@ async def topic_configs(zookeeper: ZooKeeper, names: Sequence[str]) -> Mapping[s
 async def broker_configs(
     zookeeper: ZooKeeper, broker_id: int, known: Mapping[str, dict[str, str]]
 ) -> dict[str, dict[str, str]]:
-    """The config of a broker and the default; `known` of one that cannot be read."""
+    """The config of a broker and the default; of one that cannot be read, that in `known`."""
     configs = {}
     for name in (str(broker_id), DEFAULT_NAME):
         path = paths.broker_config(name)
@@ -169,7 +169,7 @@ async def broker_configs(
 
 
 async def numbered(zookeeper: ZooKeeper, parent: str, watch: Watch | None = None) -> dict[int, str]:
-    """The sequential children, number → path, in order of their numbers."""
+    """The sequential children of a node, number → path, in order of their numbers."""
     found = {}
     for name in await zookeeper.children(parent, watch):
         number = paths.sequence_number(name)

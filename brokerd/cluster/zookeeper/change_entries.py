@@ -33,7 +33,7 @@ _TOPIC_BYTES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeEntry:
-    """Changed states, and deleted topics (with their ids)."""
+    """Changed states, and deleted topics (with their ids) whose replicas must stop."""
 
     number: int
     previous: int
@@ -78,7 +78,7 @@ def _row(state: PartitionState) -> list[Any]:
 
 
 def decode_entry(data: bytes) -> ChangeEntry:
-    """Raises NodeFormatError."""
+    """Raises NodeFormatError where the data are no entry."""
     try:
         value = json.loads(data)
         epoch = int(value["controller_epoch"])
@@ -118,7 +118,7 @@ def _state(topic: str, topic_id: UUID, controller_epoch: int, row: list[Any]) ->
 def batches(
     states: Sequence[PartitionState], count_max: int
 ) -> Iterator[tuple[PartitionState, ...]]:
-    """Runs of at most `count_max` states that each fit into one entry."""
+    """Cuts states into runs of at most `count_max` that each fit into one entry."""
     batch: list[PartitionState] = []
     size_bytes = _ENVELOPE_BYTES
     for state in states:
@@ -133,6 +133,6 @@ def batches(
 
 
 def _upper_bytes(state: PartitionState) -> int:
-    """An upper bound of a state's size in an entry, with its topic's heading."""
+    """An upper bound of the size of a state in an entry, with its topic's heading."""
     ids = len(state.replicas) + len(state.adding) + len(state.removing) + len(state.isr)
     return len(state.topic) + _TOPIC_BYTES + _NUMBER_BYTES * (ids + 5) + 16

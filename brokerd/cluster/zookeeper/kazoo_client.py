@@ -28,7 +28,7 @@ ANSWER_TIMEOUT_S = 2.0
 
 
 class Client(KazooClient):  # type: ignore[misc]
-    """Connects for ever and logs nothing."""
+    """Connects for ever and logs nothing: its user logs what an operator needs to know."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Client(KazooClient):  # type: ignore[misc]
         self._connection._invoke = self._invoke_soon
 
     def _connect_and_note(self, *address: Any) -> tuple[float, float]:
-        """kazoo's own method returns two thirds of the granted timeout."""
+        """Notes the granted session timeout, of which kazoo's own method returns two thirds."""
         self._is_held_back = self.has_credentials
         try:
             read_timeout_ms, connect_timeout_ms = self._connect_of_kazoo(*address)
@@ -90,7 +90,7 @@ class Client(KazooClient):  # type: ignore[misc]
         return result
 
     def _invoke_soon(self, timeout_s: float, request: Any, xid: int | None = None) -> Any:
-        """Called for the opening of a session only, where kazoo waits for the answer."""
+        """kazoo calls this for the opening of a session only, where it waits for the answer."""
         return self._invoke_of_kazoo(min(timeout_s, ANSWER_TIMEOUT_S), request, xid)
 
 
@@ -103,7 +103,7 @@ def _digest(credentials: Credentials) -> dict[str, str]:
 
 
 def why_unreachable(connect: str) -> str:
-    """The names in `zookeeper.connect` that are not known. Blocks."""
+    """Which names in `zookeeper.connect` are not known, for an error message. Blocks."""
     reasons = []
     for host, port in collect_hosts(connect)[0]:
         try:

@@ -68,7 +68,7 @@ async def report(
 async def read(
     zookeeper: ZooKeeper, watch: Watch | None = None
 ) -> dict[int, frozenset[TopicPartition]]:
-    """`watch` is called when they change."""
+    """The offline replicas of every broker; `watch` is called when they change."""
     while True:
         listed = await zookeeper.children(paths.OFFLINE, watch)
         names = [name for name in listed if _broker(name) is not None]
@@ -79,7 +79,7 @@ async def read(
 
 
 def _broker(name: str) -> int | None:
-    """None if no broker created the node."""
+    """The broker of a node; None if no broker created it."""
     head = name.partition("-")[0]
     return int(head) if head.isdigit() else None
 

@@ -12,7 +12,7 @@ ANY_VERSION = -1
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """`sequence` appends ten digits to the path."""
+    """`sequence` appends ten digits to the path; `ephemeral` ties the node to the session."""
 
     path: str
     data: bytes = b""
@@ -35,7 +35,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Only if the node has this version."""
+    """The multi happens only if the node has this version."""
 
     path: str
     version: int
@@ -66,7 +66,7 @@ def write_states(
 
 
 def removal_of_partitions(topic: str, indices: Sequence[int]) -> list[Operation]:
-    """Leaves first."""
+    """Deletes the states of these partitions and the nodes above them, leaves first."""
     operations: list[Operation] = []
     for index in indices:
         operations.append(Delete(paths.partition_state(topic, index)))

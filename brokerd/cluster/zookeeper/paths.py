@@ -90,12 +90,12 @@ def change(number: int) -> str:
 
 
 def applied(broker_id: int) -> str:
-    """The number of the last entry that the broker has applied."""
+    """The number of the last entry that a broker has applied."""
     return f"{APPLIED}/{broker_id}"
 
 
 def offline(broker_id: int, number: int) -> str:
-    """Replicas that the broker cannot serve (ephemeral)."""
+    """A node with replicas that a broker cannot serve (ephemeral)."""
     return f"{OFFLINE}/{broker_id}-{number}"
 
 

@@ -27,7 +27,7 @@ class SavedSession(NamedTuple):
 
 
 def save(path: Path, session: SavedSession) -> None:
-    """In one step, if the disk allows it."""
+    """Replaces the file in one step, if the disk allows it."""
     temporary = path.with_name(path.name + ".tmp")
     text = json.dumps({"version": 1, "id": session.id, "password": session.password.hex()})
     try:
@@ -40,7 +40,7 @@ def save(path: Path, session: SavedSession) -> None:
 
 
 def load(path: Path) -> SavedSession | None:
-    """None if the file is missing or cannot be read."""
+    """None if the file is missing or cannot be read: then the old session must time out."""
     try:
         value = json.loads(path.read_text())
         return SavedSession(int(value["id"]), bytes.fromhex(value["password"]))
@@ -62,8 +62,8 @@ def end(
     session_timeout_ms: int,
     credentials: Credentials | None = None,
 ) -> bool:
-    """Takes over a session and closes it. Blocks. False if the session had ended before, or
-    ZooKeeper did not answer in time."""
+    """Takes over a session and closes it, so that its ephemeral nodes are removed. Blocks. False if
+    that failed: the session had ended before, or ZooKeeper did not answer in time."""
     hosts = connect.partition("/")[0]
     client = Client(hosts, session_timeout_ms, (session.id, session.password), credentials)
     try:
@@ -77,7 +77,7 @@ def end(
 def end_saved(
     path: Path, connect: str, session_timeout_ms: int, credentials: Credentials | None = None
 ) -> None:
-    """Ends the session that an earlier process saved. Blocks."""
+    """Ends the session that an earlier process saved, if there is one. Blocks."""
     earlier = load(path)
     if earlier is None:
         return

@@ -45,7 +45,7 @@ class TopicNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedState:
-    """With the zxids of its `state` node."""
+    """A partition's state as read from ZooKeeper, with the zxids of its `state` node."""
 
     state: PartitionState
     created_zxid: int
@@ -54,7 +54,7 @@ class LoadedState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """An advertised listener."""
+    """An advertised listener: its name, its security protocol and where clients reach it."""
 
     listener: str
     security_protocol: str
@@ -104,7 +104,7 @@ def parse_topic_id(text: str) -> UUID:
 
 
 def encode_broker(endpoints: tuple[Endpoint, ...], rack: str | None, timestamp_ms: int) -> bytes:
-    """`host` and `port` repeat the first PLAINTEXT endpoint, for old readers."""
+    """The registration. `host` and `port` repeat the first PLAINTEXT endpoint, for old readers."""
     plain = next((e for e in endpoints if e.security_protocol == "PLAINTEXT"), None)
     value: dict[str, Any] = {
         "features": {},
@@ -191,8 +191,8 @@ def encode_partition_state(state: PartitionState) -> bytes:
 def decode_partition_state(
     topic: str, index: int, node: TopicNode, data: bytes, version: int
 ) -> PartitionState:
-    """From its own node and that of its topic, which must have an id. A state that was never
-    changed is new."""
+    """The state of a partition from its own node and that of its topic, which must have an id. One
+    that was never changed is new."""
 
     def read(value: Any) -> PartitionState:
         assert node.topic_id is not None
@@ -257,7 +257,7 @@ def encode_config_change(entity_path: str) -> bytes:
 
 
 def decode_config_change(data: bytes) -> str:
-    """The entity path, such as `topics/T`; old tools wrote type and name apart."""
+    """The entity path that changed, such as `topics/T`; tools of old wrote type and name apart."""
 
     def read(value: Any) -> str:
         if value["version"] == 1:
@@ -279,7 +279,7 @@ def encode_producer_id_block(block: ProducerIdBlock) -> bytes:
 
 
 def decode_producer_id_block(data: bytes) -> ProducerIdBlock | None:
-    """None for the empty node of a new cluster."""
+    """None for the empty node that a fresh cluster has."""
     if not data:
         return None
 

@@ -60,7 +60,7 @@ def _open(_: str) -> None:
 
 
 class MultiError(Exception):
-    """The operation at `index` failed for `cause`, so nothing was done."""
+    """A multi did not happen: the operation at `index` failed for `cause`."""
 
     def __init__(self, index: int, operation: Operation, cause: Exception) -> None:
         super().__init__(f"{type(operation).__name__} {operation.path}: {cause!r}")
@@ -71,8 +71,8 @@ class MultiError(Exception):
 
 class ZooKeeper:
     """Sessions with a ZooKeeper ensemble, one after another. `on_connected(session_id)` is called
-    on the loop for every new connection, `on_lost` when the session has ended. `acl_of` gives the
-    ACL of nodes that are created."""
+    on the loop for every new connection, `on_lost` when the session has ended (its ephemeral nodes
+    are gone). `acl_of` gives the ACL of nodes that are created."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class ZooKeeper:
 
     @property
     def session(self) -> tuple[int, bytes]:
-        """Session id and password. Raises ConnectionLoss."""
+        """Session id and password. Raises ConnectionLoss while there is no connection."""
         client_id: tuple[int, bytes] | None = self._client.client_id
         if client_id is None:
             raise ConnectionLoss("no connection to ZooKeeper")
@@ -106,21 +106,21 @@ class ZooKeeper:
 
     @property
     def session_timeout_ms(self) -> int:
-        """As granted by the server."""
+        """The timeout that the server granted, which may differ from the requested one."""
         return self._client.granted_timeout_ms
 
     async def why_unreachable(self) -> str:
-        """Why there is no connection, in brackets, if known."""
+        """Why there is no connection, in brackets, if that is known."""
         if self._client.refusal:
             return f" ({self._client.refusal})"
         return await asyncio.to_thread(why_unreachable, self._connect)
 
     def start(self) -> None:
-        """Connects, and tries again for ever."""
+        """Begins to connect, and tries again for ever."""
         self._client.start_async()
 
     async def stop(self) -> None:
-        """Ephemeral nodes go at once."""
+        """Ends the session, so that its ephemeral nodes go at once."""
         self._listeners = {}
         self._on_connected = lambda _: None
         await asyncio.to_thread(self._stop)
@@ -136,8 +136,8 @@ class ZooKeeper:
                 logger.debug("closing the ZooKeeper session: %r", error)
 
     def give_session_up(self) -> None:
-        """Ends the session and begins another. Called by other threads than the loop's; blocks.
-        Without a connection nothing is done: the session will time out."""
+        """Ends the session and begins another: `on_lost`, then `on_connected`. For other threads
+        than the loop's; blocks. Without a connection nothing is done: the session will time out."""
         with self._ending:
             if self._ended or not self._connected.is_set():
                 return
@@ -148,7 +148,7 @@ class ZooKeeper:
             self._client.start_async()
 
     def _state_changed(self, state: str) -> None:
-        """Called by kazoo's thread."""
+        """Called by a thread of kazoo's."""
         if state == KazooState.CONNECTED:
             self._connected.set()
             self._post(self._notify_connected)
@@ -182,7 +182,7 @@ class ZooKeeper:
         return _Watcher(self._post, watch) if watch is not None else None
 
     async def get(self, path: str, watch: Watch | None = None) -> Node | None:
-        """None if the node does not exist (then nothing is watched)."""
+        """Data and stat; None if the node does not exist (then nothing is watched)."""
         try:
             node: Node = await self._result(
                 lambda: self._client.get_async(path, self._watcher(watch))
@@ -192,14 +192,14 @@ class ZooKeeper:
         return node
 
     async def exists(self, path: str, watch: Watch | None = None) -> ZnodeStat | None:
-        """A watch is also set for a node that does not exist yet."""
+        """The stat; a watch is also set for a node that does not exist yet."""
         stat: ZnodeStat | None = await self._result(
             lambda: self._client.exists_async(path, self._watcher(watch))
         )
         return stat
 
     async def children(self, path: str, watch: Watch | None = None) -> list[str]:
-        """None if the node does not exist."""
+        """Names of the children; none if the node does not exist."""
         try:
             names: list[str] = await self._result(
                 lambda: self._client.get_children_async(path, self._watcher(watch))
@@ -239,7 +239,7 @@ class ZooKeeper:
     async def create(
         self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequence: bool = False
     ) -> str:
-        """Returns the path. Raises NodeExistsError, NoNodeError (no parent)."""
+        """The path of the new node. Raises NodeExistsError, NoNodeError (no parent)."""
         created: str = await self._result(
             lambda: self._client.create_async(
                 path, data, self._acl_of(path), ephemeral=ephemeral, sequence=sequence
@@ -248,7 +248,7 @@ class ZooKeeper:
         return created
 
     async def ensure(self, path: str) -> None:
-        """Creates an empty node and those above it, if missing."""
+        """Creates an empty node and those above it, if they do not exist."""
         if await self.exists(path) is not None:
             return
         level = ""
@@ -260,7 +260,7 @@ class ZooKeeper:
                 pass
 
     async def make_chroot(self) -> None:
-        """If missing."""
+        """Creates the nodes of the chroot in `zookeeper.connect`, if they do not exist."""
         if not self._client.chroot:
             return
         try:
@@ -274,7 +274,7 @@ class ZooKeeper:
         return stat
 
     async def acl(self, path: str) -> Acl:
-        """Raises NoNodeError."""
+        """The ACL of a node. Raises NoNodeError."""
         acl: Acl = (await self._result(lambda: self._client.get_acls_async(path)))[0]
         return acl
 
@@ -283,14 +283,14 @@ class ZooKeeper:
         await self._result(lambda: self._client.set_acls_async(path, acl))
 
     async def delete(self, path: str) -> None:
-        """A missing node is no error."""
+        """Deletes a node; a missing node is no error."""
         try:
             await self._result(lambda: self._client.delete_async(path))
         except NoNodeError:
             pass
 
     async def multi(self, operations: Sequence[Operation]) -> list[Any]:
-        """Raises MultiError with the operation that failed."""
+        """Does all operations or none. Raises MultiError with the operation that failed."""
         transaction = self._client.transaction()
         for operation in operations:
             _add(transaction, operation, self._acl_of)

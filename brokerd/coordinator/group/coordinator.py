@@ -57,7 +57,7 @@ class GroupCoordinator:
     """One per partition led; not thread-safe, called from one loop."""
 
     def __init__(self, config: GroupConfig, held_by_all: Callable[[], int] | None = None) -> None:
-        """`held_by_all` returns the sum of the `held_bytes` of all coordinators of the broker."""
+        """`held_by_all` is the sum of the `held_bytes` of all coordinators of the broker."""
         self._state = PartitionGroups(config, MemberMemory(held_by_all))
 
     @property
@@ -68,7 +68,7 @@ class GroupCoordinator:
 
     @property
     def store(self) -> GroupStore:
-        """While loading, the caller replays the partition's records into it."""
+        """The durable state; while loading, the caller replays the partition's records into it."""
         return self._state.store
 
     def loaded(self, now_ms: int) -> Effects:
@@ -123,13 +123,13 @@ class GroupCoordinator:
         return self._handle(now_ms, offsets.delete_offsets, ticket, group_id, partitions)
 
     def forget_topics(self, topics: Set[str], now_ms: int) -> Effects:
-        """The topics were deleted: removes their offsets."""
+        """The topics were deleted: removes their offsets, in one pass over all groups."""
         return self._handle(now_ms, offsets.forget_topics, topics)
 
     # What became of writes
 
     def write_done(self, write_id: int, now_ms: int) -> Effects:
-        """The high watermark has passed the records of the write."""
+        """The high watermark has passed the records of the write: they count now."""
         context = EventContext(self._state, now_ms)
         write, done = self._state.inflight.pop(write_id)
         for record in write.records:
@@ -147,8 +147,8 @@ class GroupCoordinator:
         return context.effects
 
     def write_timed_out(self, write_id: int, error: ErrorCode, now_ms: int) -> Effects:
-        """The high watermark did not pass the records in time: the request is answered with
-        `error`. The records count once `write_done` is called."""
+        """The records of the write are appended, but the high watermark did not pass them in time:
+        the request is answered with `error`. The records count once `write_done` is called."""
         context = EventContext(self._state, now_ms)
         write, done = self._state.inflight[write_id]
         self._state.inflight[write_id] = (write, ignore_outcome)
@@ -171,7 +171,7 @@ class GroupCoordinator:
 
     @property
     def next_deadline_ms(self) -> int | None:
-        """When `tick` must be called; None without a deadline."""
+        """When `tick` must be called, None if there is no deadline."""
         return self._state.deadlines.next_ms()
 
     def tick(self, now_ms: int) -> Effects:
@@ -227,14 +227,14 @@ class GroupCoordinator:
     def offsets(
         self, group_id: str, wanted: list[TopicPartition] | None
     ) -> dict[TopicPartition, OffsetValue | None]:
-        """All offsets if `wanted` is None."""
+        """Committed offsets that the high watermark has passed; all if `wanted` is None."""
         known = self._state.store.offsets.get(group_id, {})
         if wanted is None:
             return dict(known)
         return {key: known.get(key) for key in wanted}
 
     def unstable(self, group_id: str, of: Iterable[TopicPartition]) -> Set[TopicPartition]:
-        """The partitions for which an open transaction has an offset."""
+        """Those of the partitions for which an open transaction has an offset."""
         return self._state.store.unstable(group_id, of)
 
     def listings(self) -> Iterator[GroupListing]:
@@ -242,12 +242,12 @@ class GroupCoordinator:
             yield GroupListing(group.group_id, group.protocol_type or "", group.state.value)
 
     def counts(self) -> tuple[Counter[str], int]:
-        """The number of groups by state (Kafka's words), and of offsets."""
+        """How many groups are in which state (Kafka's words), and how many offsets are kept."""
         states = Counter(group.state.value for group in self._state.groups.values())
         return states, sum(map(len, self._state.store.offsets.values()))
 
     def describe(self, group_id: str) -> GroupDescription:
-        """Only a stable group has protocol, subscriptions and assignments."""
+        """Protocol, subscriptions and assignments are only in the description of a stable group."""
         group = self._state.groups.get(group_id)
         if group is None:
             return GroupDescription(group_id, GroupState.DEAD.value)

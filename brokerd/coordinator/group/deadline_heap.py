@@ -49,7 +49,7 @@ class DeadlineHeap:
         return self._heap[0][0] if self._heap else None
 
     def pop_due(self, now_ms: int) -> Deadline | None:
-        """Removes and returns the earliest deadline that has come."""
+        """Removes and returns the earliest deadline that has come; None if there is none."""
         while self._heap and self._heap[0][0] <= now_ms:
             queued_ms, _, key = heapq.heappop(self._heap)
             if self._queued.get(key) != queued_ms:

@@ -53,7 +53,7 @@ class EventContext:
 
     def write(self, records: Iterable[GroupsRecord], done: Done) -> None:
         """Has `records` appended together; `done` is called when the high watermark has passed
-        them, or with an error; without records at once."""
+        them, or with an error. Without records it is called at once."""
         state = self.state
         write = Write(state.writes_made + 1, tuple(records))
         if not write.records:
@@ -88,4 +88,4 @@ class EventContext:
 
 
 def ignore_outcome(_context: EventContext, _error: ErrorCode) -> None:
-    """For a write that no request waits for."""
+    """For a write without a waiting request: if it fails, nothing has to be done."""

@@ -17,7 +17,7 @@ from brokerd.errors import ErrorCode
 
 @dataclass(slots=True, kw_only=True)
 class Member:
-    """A ticket is set while the member's join or sync waits for an answer."""
+    """One member; a ticket is set while its join or sync waits for an answer."""
 
     member_id: str
     instance_id: str | None
@@ -33,7 +33,7 @@ class Member:
     """In its first join: it does not know its id yet, so it cannot send heartbeats."""
 
     def subscription(self, protocol: str | None) -> bytes:
-        """Its metadata under `protocol`; empty if it has none."""
+        """Its metadata under `protocol`, empty where it has none."""
         return next((data for name, data in self.protocols if name == protocol), b"")
 
     @property
@@ -195,7 +195,7 @@ class Group:
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The longest of the members."""
+        """The longest rebalance timeout of the members."""
         return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
 
     def elect_joined_leader(self) -> bool:
@@ -226,7 +226,7 @@ class Group:
     def check_generation(
         self, member_id: str, instance_id: str | None, generation: int
     ) -> ErrorCode:
-        """As `check_member`; ILLEGAL_GENERATION if the member names another generation."""
+        """As `check_member`; and ILLEGAL_GENERATION if the member names another generation."""
         error = self.check_member(member_id, instance_id)
         if error is not ErrorCode.NONE:
             return error
@@ -248,7 +248,7 @@ class Group:
         return set.intersection(*sets) if sets else set()
 
     def select_protocol(self) -> str:
-        """What all support and most prefer; on a tie what the first member prefers."""
+        """What all support and most prefer; on a tie what the member prefers that joined first."""
         common = self._common_protocols()
         votes: Counter[str] = Counter()
         for member in self.members.values():
@@ -264,7 +264,7 @@ class Group:
         )
 
     def to_value(self, assignments: dict[str, bytes] | None = None) -> GroupValue:
-        """`assignments` are those that are not set yet."""
+        """The value of the group's record; `assignments` are those that are not set yet."""
         return GroupValue(
             protocol_type=self.protocol_type or "",
             generation=self.generation,
@@ -289,8 +289,8 @@ class Group:
         )
 
     def subscribed_topics(self) -> frozenset[str] | None:
-        """The topics that a group of consumers subscribes to; None if they cannot be known. In
-        every version a subscription starts with: version int16, topics array of string."""
+        """The topics that a group of consumers subscribes to; None if they cannot be known. A
+        subscription starts in every version with: version int16, topics array of string."""
         if self.protocol_type != "consumer" or self.protocol is None:
             return None
         topics: set[str] = set()

@@ -15,7 +15,7 @@ from brokerd.errors import ErrorCode
 
 
 def join(context: EventContext, ticket: Ticket, request: JoinRequest) -> None:
-    """The reply comes when the rebalance is complete."""
+    """Adds, delays or refuses a member; the reply comes when the rebalance is complete."""
     error = _join(context, ticket, request)
     if error is not ErrorCode.NONE:
         context.reply(ticket, JoinReply(error=error, member_id=request.member_id))
@@ -195,8 +195,8 @@ def _replaced_reply(
     group: Group, member: Member, request: JoinRequest, old_leader: str
 ) -> JoinReply:
     """The reply of a static member that came back in the state Stable; the generation stays. A new
-    client that leads gets skip_assignment; an older one gets its former member id as the leader's
-    id, so that it does not assign."""
+    client that leads gets skip_assignment; an older client gets its former member id as the
+    leader's id, so that it does not assign."""
     leads = group.leader == member.member_id
     may_skip = request.may_skip_assignment
     return JoinReply(

@@ -14,8 +14,8 @@ Ticket = Hashable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinRequest:
-    """`new_member_id` is the member's id if it needs one. `protocols`: (name, subscription), the
-    preferred first."""
+    """`new_member_id` is the member's id if it needs one: the caller draws it. `protocols`: (name,
+    subscription), the preferred first."""
 
     group_id: str
     member_id: str
@@ -122,7 +122,7 @@ class LeaveReply:
 
 @dataclass(frozen=True, slots=True)
 class OffsetsReply:
-    """Of each partition of a commit or of a removal of offsets."""
+    """The error of each partition of a commit or of a removal of offsets."""
 
     errors: dict[TopicPartition, ErrorCode]
     error: ErrorCode = ErrorCode.NONE
@@ -147,7 +147,7 @@ class Write:
 
 @dataclass(slots=True)
 class Effects:
-    """What the adapter has to do after an event, in order."""
+    """What the adapter has to do after an event: replies to send, writes to append, in order."""
 
     replies: list[tuple[Ticket, Reply]] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)

@@ -40,7 +40,7 @@ GROUP_OFFSETS = 40
 
 
 def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> None:
-    """Of a member or, if the group is empty, of a client that is no member."""
+    """Writes offsets of a member or, if the group is empty, of a client that is no member."""
     group = context.state.groups.get(request.group_id)
     error = _check_commit(context, group, request)
     if error is not ErrorCode.NONE:
@@ -133,7 +133,7 @@ def delete_group(context: EventContext, ticket: Ticket, group_id: str) -> None:
 
 
 def _all_offsets(state: PartitionGroups, group_id: str) -> set[TopicPartition]:
-    """Also those with an offset in a write under way."""
+    """All partitions with an offset, also with one in a write under way."""
     committed = state.store.offsets.get(group_id, {})
     return committed.keys() | state.pending_offsets.get(group_id, {}).keys()
 
@@ -174,7 +174,7 @@ def _group_dropped(
 def delete_offsets(
     context: EventContext, ticket: Ticket, group_id: str, partitions: tuple[TopicPartition, ...]
 ) -> None:
-    """Except those of topics that the group subscribes to."""
+    """Removes offsets, except those of topics that the group subscribes to."""
     group = context.state.groups.get(group_id)
     answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
     if group is not None:
@@ -285,14 +285,14 @@ def _expire(context: EventContext, group: Group) -> None:
 
 
 def _expire_more(group_id: str, context: EventContext, error: ErrorCode) -> None:
-    """Schedules the next part of the group's sweep at once."""
+    """Some offsets of a group were removed: schedule the next part of its sweep at once."""
     if error is ErrorCode.NONE:
         context.state.sweep.append(group_id)
         context.state.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), context.now_ms)
 
 
 def _is_expired(context: EventContext, group: Group, value: OffsetValue) -> bool:
-    """Of a topic that the group does not subscribe to."""
+    """Whether an offset is expired, of a topic that the group does not subscribe to."""
     if group.protocol_type is None:
         since_ms = value.committed_at_ms
     elif group.state is GroupState.EMPTY:

@@ -28,7 +28,7 @@ from brokerd.errors import ErrorCode
 
 
 def prepare(context: EventContext, group: Group) -> None:
-    """Starts a rebalance: all members must join again."""
+    """Starts a rebalance: delayed syncs are answered, and all members must join again."""
     fail_syncs(context, group, ErrorCode.REBALANCE_IN_PROGRESS)
     context.cancel_deadline(Timer.SYNC, group)
     delay_ms = context.config.initial_rebalance_delay_ms
@@ -62,7 +62,7 @@ def remove_member(context: EventContext, group: Group, member: Member) -> None:
 
 
 def remove_pending(context: EventContext, group: Group, member_id: str) -> None:
-    """The member id was given out and is not used."""
+    """Takes back a member id that was given out and not used."""
     group.expect_no_more(member_id)
     context.cancel_deadline(Timer.PENDING_MEMBER, group, member_id)
     if group.state is GroupState.PREPARING_REBALANCE:
@@ -70,7 +70,7 @@ def remove_pending(context: EventContext, group: Group, member_id: str) -> None:
 
 
 def complete_if_all_joined(context: EventContext, group: Group) -> None:
-    """Never ends the initial delay."""
+    """Ends the joining early if all members joined (never the initial delay)."""
     if not group.initial_delay and group.all_joined:
         complete(context, group)
 
@@ -147,7 +147,7 @@ def end_syncs(context: EventContext, group: Group) -> None:
 
 
 def fail_syncs(context: EventContext, group: Group, error: ErrorCode) -> None:
-    """Answers every delayed sync, and drops the assignments."""
+    """Answers every delayed sync with `error`, and drops the assignments."""
     for member in group.members.values():
         if group.state is GroupState.COMPLETING_REBALANCE:
             group.assign(member, b"")

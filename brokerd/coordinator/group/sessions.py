@@ -18,7 +18,7 @@ def end(context: EventContext, group: Group, member_id: str) -> None:
 
 
 def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
-    """Returns REBALANCE_IN_PROGRESS during a rebalance."""
+    """Renews the session of a member. Returns REBALANCE_IN_PROGRESS during a rebalance."""
     group = context.state.groups.get(request.group_id)
     if group is None:
         return ErrorCode.UNKNOWN_MEMBER_ID

@@ -27,7 +27,7 @@ _Key = tuple[str, str, int]
 
 class GroupStore:
     """Offsets by group, and each group's last record. An offset that was sent within a transaction
-    counts from its commit on, unless a later one was committed meanwhile
+    counts from the transaction's commit on, unless a later one was committed meanwhile
     (GroupMetadataManager.doLoadGroupsAndOffsets)."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class GroupStore:
             self._supersede(record, self._sent_count)
 
     def replay_sent(self, producer_id: int, record: OffsetRecord) -> None:
-        """An offset that a producer sent within its transaction."""
+        """Takes an offset that a producer sent within its transaction, the newest so far."""
         self._sent_count += 1
         sent = self._sent.setdefault(producer_id, {})
         key = (record.group_id, record.topic, record.partition)
@@ -65,7 +65,7 @@ class GroupStore:
             self._supersede(record, number)
 
     def unstable(self, group_id: str, of: Iterable[TopicPartition]) -> Set[TopicPartition]:
-        """The partitions for which an open transaction has an offset."""
+        """Those of the partitions for which an open transaction has an offset."""
         if not self._sent:
             return frozenset()
         keys = {(topic, index) for sent in self._sent.values()
@@ -73,7 +73,7 @@ class GroupStore:
         return keys.intersection(of)
 
     def _supersede(self, record: OffsetRecord, number: int) -> None:
-        """Those sent before it do not count any more."""
+        """A newer offset was committed: those sent before it do not count any more."""
         key = (record.group_id, record.topic, record.partition)
         for sent in self._sent.values():
             if key in sent and sent[key].number <= number:
@@ -95,6 +95,6 @@ class GroupStore:
         return any(group == group_id for sent in self._sent.values() for group, _, _ in sent)
 
     def group_ids(self) -> set[str]:
-        """Those with a record, an offset, or an offset in an open transaction."""
+        """Every group that has a record or an offset, or an offset in an open transaction."""
         awaiting = {group for sent in self._sent.values() for group, _, _ in sent}
         return self.groups.keys() | self.offsets.keys() | awaiting

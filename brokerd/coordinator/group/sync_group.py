@@ -13,7 +13,7 @@ from brokerd.errors import ErrorCode
 
 
 def sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> None:
-    """The reply may wait until the leader has sent the assignments."""
+    """Gives a member its assignment, or delays it until the leader has sent the assignments."""
     error = _sync(context, ticket, request)
     if error is not ErrorCode.NONE:
         context.reply(ticket, SyncReply(error=error))

@@ -3,7 +3,7 @@ a block at a restart is lost."""
 
 
 class ProducerIds:
-    """The caller claims blocks."""
+    """The ids left of this broker's block. Pure: the caller claims blocks."""
 
     def __init__(self) -> None:
         self._next = 0
@@ -22,7 +22,7 @@ class ProducerIds:
         return taken
 
     def refill(self, first: int, last: int) -> None:
-        """Both ends are included; the rest of the old block must be used up."""
+        """A fresh block, both ends included; the rest of the old one must be used up."""
         assert self.left == 0, "a block is refilled only when it is empty"
         if not 0 <= first <= last:
             raise ValueError(f"no block of producer ids: {first} to {last}")

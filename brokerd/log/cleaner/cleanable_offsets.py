@@ -39,7 +39,7 @@ def dirty_part(log: UnifiedLog, checkpoint: int, stable_offset: int, now_ms: int
 
 
 def dirty_bytes(log: UnifiedLog, checkpoint: int, now_ms: int) -> int:
-    """All of the log if it cannot be read."""
+    """How much of a log is dirty; all of a log that cannot be read."""
     try:
         return dirty_part(log, checkpoint, log.high_watermark, now_ms).dirty_bytes
     except (OSError, KafkaError):

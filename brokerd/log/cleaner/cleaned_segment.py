@@ -44,7 +44,7 @@ class CleanedSegment(RebuiltIndexes):
         super().__init__(base_offset, index, time_index, index_interval_bytes)
 
     def write(self, batches: Sequence[tuple[BatchHeader, Buffer]]) -> None:
-        """Of each header only last offset and largest timestamp are used."""
+        """Appends batches; of each header, only last offset and largest timestamp are used."""
         for start in range(0, len(batches), BUFFERS_MAX):
             self._write_out([data for _, data in batches[start : start + BUFFERS_MAX]])
         if not batches:
@@ -63,7 +63,7 @@ class CleanedSegment(RebuiltIndexes):
                 rest = rest[self._file.write(rest) :]
 
     def finish(self, aborted: list[AbortedTxn], modified_ns: int) -> None:
-        """Completes and syncs the files; the data count as last changed at `modified_ns`."""
+        """Complete and sync the files; the data counts as last changed at `modified_ns`."""
         self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
         self.index.flush()
         self.time_index.flush()

@@ -14,7 +14,7 @@ from brokerd.log.indexes.txn_index import AbortedTxn
 
 class Transactions:
     """Fed with all batches of a range in order. `kept` collects the entries to be kept. `aborted`
-    may have transactions that ended before the range or end behind it."""
+    may know more than the range: transactions that ended before it or end behind it."""
 
     def __init__(self, aborted: Iterable[AbortedTxn]) -> None:
         self._coming = [(each.first_offset, each) for each in aborted]
@@ -24,7 +24,7 @@ class Transactions:
         self.kept: list[AbortedTxn] = []
 
     def may_discard(self, batch: StoredBatch) -> bool:
-        """Whether the end of its transaction allows the removal of a batch's records."""
+        """Whether a batch's records may be removed because of the end of their transaction."""
         header = batch.header
         if not header.is_transactional:
             return False

@@ -39,8 +39,8 @@ class GivenUpError(Exception):
 def clean(
     job: Job, report: Report, *, seed: bytes, still_wanted: StillWanted = lambda: True
 ) -> RoundDone:
-    """Never raises: `failed` of the result has the error; empty with offset -1, the round was
-    cancelled."""
+    """Does a round. Never raises: `failed` of the result says what went wrong; empty with offset
+    -1, the round was cancelled."""
     end_offset, failed = -1, ""
     cleaning = None
     try:
@@ -75,7 +75,7 @@ class _Cleaning:
         self.read_bytes = self.written_bytes = self.records_before = self.records_after = 0
 
     def run(self) -> int:
-        """Returns the offset up to which the log is clean now."""
+        """Cleans; returns the offset up to which the log is clean now."""
         files = [self._files_of(*segment) for segment in self._job.segments]
         aborted = self._aborted(files)
         latest = self._fill_map(
@@ -110,7 +110,7 @@ class _Cleaning:
     # -- the map -----------------------------------------------------------------------------------
 
     def _fill_map(self, files: Sequence[SegmentFiles], aborted: list[AbortedTxn]) -> int:
-        """Returns the last offset that the map has."""
+        """Returns the last offset that the map knows of."""
         transactions = Transactions(aborted)
         latest = self._job.dirty_start - 1
         for each in files:
@@ -127,7 +127,7 @@ class _Cleaning:
         return latest
 
     def _put(self, table: RecordTable, wanted: list[bool]) -> int:
-        """Returns the last offset put if there was no more room, else -1."""
+        """Puts the keys of a table; returns the last offset put if there was no more room."""
         chosen = np.array(wanted, np.bool_)[table.batch_of] & (table.key_lengths >= 0)
         rows = np.flatnonzero(chosen & (table.offsets >= self._job.dirty_start))
         first, second = self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
@@ -208,7 +208,7 @@ class _Cleaning:
     def _write(
         self, output: CleanedSegment, batches: list[StoredBatch], kept: list[Buffer | None]
     ) -> bool:
-        """Returns whether the records differ from what was read."""
+        """Writes the records that are kept; returns whether they differ from what was read."""
         is_changed = False
         rows: list[tuple[BatchHeader, Buffer]] = []
         for (header, view), data in zip(batches, kept, strict=True):

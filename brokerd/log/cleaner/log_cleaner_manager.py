@@ -29,8 +29,8 @@ DEATHS_MAX: Final = 2
 
 @dataclass(slots=True)
 class CleanerMetrics:
-    """Counts since the start; of the last check, when it began and the dirtiest ratio; of the last
-    round, how long it took, how full its map was, how late it came."""
+    """What was done since the start; of the last check, when it began and how dirty the dirtiest
+    log was; of the last round, how long it took, how full its map was, how late it came."""
 
     rounds: int = 0
     read_bytes: int = 0
@@ -128,8 +128,8 @@ class LogCleanerManager:
         )
 
     def dirty_part_of(self, log: UnifiedLog, stable_offset: int) -> LogToClean | None:
-        """The dirty part below the last stable offset; None if the log is uncleanable. Raises
-        OSError, KafkaError."""
+        """The clean and the dirty bytes of a compacted log below its last stable offset; None if
+        the log is uncleanable. Raises OSError, KafkaError."""
         known = self._known_of(log)
         is_unchanged = self.is_unchanged(known)
         if is_unchanged and known.uncleanable_because:
@@ -160,7 +160,7 @@ class LogCleanerManager:
         return False
 
     def _steps(self, now_ms: int) -> Iterator[None]:
-        """Checks all logs, one at a time; first those with lost jobs."""
+        """A check of all logs, one at a time; first those with lost jobs."""
         has_lost = False
         for key, known in list(self._known.items()):
             if not known.is_busy and not self.is_unchanged(known):
@@ -213,8 +213,8 @@ class LogCleanerManager:
                 self.workers.rest()
 
     def _start(self, known: _Known, whole: LogToClean, now_ms: int) -> bool:
-        """Has a log cleaned, or first flushed; returns whether there was anything to do. `whole` is
-        what could be cleaned without open transactions."""
+        """Has a log cleaned, or first made durable; returns whether there was anything to do.
+        `whole` is what could be cleaned without open transactions."""
         log = known.log
         if not self.is_unchanged(known):
             return False
@@ -296,7 +296,7 @@ class LogCleanerManager:
         self.logs.write_offsets(checkpoints.CLEANER, offsets)
 
     def failed(self, known: _Known, reason: str) -> None:
-        """The log is uncleanable from now on, unless it has changed meanwhile."""
+        """A log could not be cleaned: it is uncleanable, unless it has changed meanwhile."""
         if not self.is_unchanged(known):
             return
         known.uncleanable_because = reason
@@ -329,7 +329,7 @@ class _Round:
         return True
 
     def _is_wanted(self, group: SegmentGroupDone) -> bool:
-        """Whether the segments from which the group was made still exist unchanged."""
+        """Whether the segments from which a group was made still exist unchanged."""
         if not self._cleaner.is_unchanged(self._known):
             return False
         sizes = {base: size for base, _, size in self._job.segments}

@@ -14,7 +14,7 @@ GROUP_SEGMENTS_MAX: Final = 32  # so that one swap is a bounded number of rename
 
 
 class ClosedSegment(NamedTuple):
-    """Timestamps are -1 where the segment has none or nobody needs them."""
+    """A closed segment. Timestamps are -1 where it has none or nobody needs them."""
 
     base_offset: int
     next_offset: int
@@ -24,8 +24,8 @@ class ClosedSegment(NamedTuple):
 
 
 class LogToClean(NamedTuple):
-    """The dirty part [start, end), the sizes of clean and dirty part, and how late its oldest
-    records are by max.compaction.lag.ms, in ms (0: they are not)."""
+    """The dirty part [start, end), the sizes of clean and dirty part, and by how many milliseconds
+    its oldest records are later than max.compaction.lag.ms (0: they are not)."""
 
     start_offset: int
     end_offset: int
@@ -52,9 +52,9 @@ def find(
     stable_offset: int,
     now_ms: int,
 ) -> LogToClean:
-    """The dirty part of a log with these closed segments, all of them, oldest first. `checkpoint`
-    is where the last cleaning ended; if that is not in the log, all of it is dirty. Nothing at or
-    above `stable_offset` is cleaned."""
+    """What is dirty of a log with these closed segments, all of them, oldest first. `checkpoint` is
+    where the last cleaning ended; what it says of offsets that are not in the log is void, and the
+    log dirty from its start on. Nothing at or above `stable_offset` is cleaned."""
     if not closed:
         return LogToClean(checkpoint, checkpoint, 0, 0, 0)
     start = checkpoint
@@ -101,7 +101,7 @@ class SegmentFiles(NamedTuple):
 def group_segments(
     segments: Iterable[SegmentFiles], *, segment_bytes: int, index_bytes: int
 ) -> list[list[SegmentFiles]]:
-    """Neighbouring segments that fit into one segment, whatever is kept of them."""
+    """Groups of neighbouring segments that fit into one segment, whatever is kept of them."""
     made: list[list[SegmentFiles]] = []
     size = index = time_index = 0
     for segment in segments:

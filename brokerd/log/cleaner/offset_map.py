@@ -41,7 +41,7 @@ class KeyHash:
         self._seed = seed
 
     def of(self, data: Bytes, starts: Ints, lengths: Ints) -> tuple[Words, Words]:
-        """Both halves of the hash of each key; behind the keys the buffer has 128 more bytes."""
+        """Both halves of the hash of each key; the buffer goes on for 128 bytes behind them."""
         first = np.empty(len(starts), np.uint64)
         second = np.empty(len(starts), np.uint64)
         above = -1
@@ -101,11 +101,11 @@ class OffsetMap:
 
     @property
     def room(self) -> int:
-        """How many more keys fit in any case."""
+        """How many more keys are sure to fit."""
         return self.capacity - self._size
 
     def put(self, first: Words, second: Words, offsets: Ints) -> None:
-        """Puts at most `room` keys, with rising offsets."""
+        """Puts the offsets of keys, in rising order, at most `room` of them."""
         if len(offsets) > self.room:
             raise ValueError(f"{len(offsets)} keys for a map with room for {self.room}")
         slots, steps = self._probes(first, second)
@@ -127,7 +127,7 @@ class OffsetMap:
             slots[pending] = (slots[pending] + steps[pending]) % self._slots
 
     def get(self, first: Words, second: Words) -> Ints:
-        """-1 for keys that are not in it."""
+        """The offset of each key; -1 for those that are not in it."""
         found = np.full(len(first), -1, np.int64)
         slots, steps = self._probes(first, second)
         pending = np.arange(len(first))

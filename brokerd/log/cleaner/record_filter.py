@@ -29,7 +29,7 @@ Batch = memoryview | bytearray | None
 
 
 class Rules(NamedTuple):
-    """Offsets above `latest_offset` are not in the offset map."""
+    """The rules of one cleaning. Offsets above `latest_offset` are not in the offset map."""
 
     latest_offset: int
     now_ms: int
@@ -45,7 +45,7 @@ class BatchRules(NamedTuple):
 
 
 def horizon_of(header: BatchHeader) -> int | None:
-    """None if it is not set yet."""
+    """The delete horizon of a batch's tombstones; None if it is not set yet."""
     return header.base_timestamp if header.attributes & DELETE_HORIZON else None
 
 
@@ -57,7 +57,7 @@ def filter_batches(
     special: BatchRules,
 ) -> list[Batch]:
     """The bytes that are kept of each batch: `batch.view` itself, others, or None. `last_offsets`
-    has the offset map's answer for each row of the table (-1: unknown)."""
+    is the offset map's answer for the key of each row of the table (-1: unknown)."""
     kept = _kept(batches, table, last_offsets, rules, special)
     size = len(batches)
     counts = np.bincount(table.batch_of[kept], minlength=size).tolist()

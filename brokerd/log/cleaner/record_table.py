@@ -52,7 +52,7 @@ class RecordTable(NamedTuple):
 
 
 def tables(batches: Iterable[StoredBatch]) -> Iterator[tuple[list[StoredBatch], RecordTable]]:
-    """Batches with the table of their records, in pieces. Raises KafkaError for a damaged batch."""
+    """Batches with the table of their records, in pieces. KafkaError for a damaged one."""
     some: list[StoredBatch] = []
     payloads: list[memoryview] = []
     size = 0
@@ -100,9 +100,9 @@ def _damaged(batch: StoredBatch, reason: str) -> KafkaError:
 
 
 def _walk(data: bytearray, position: int, end: int, count: int, starts: list[int]) -> bool:
-    """Finds where records begin in [position, end); whether they are `count` and fill it. Records
-    of equal length often follow each other: those whose lengths are the same bytes at the same
-    distance are taken in one step."""
+    """Find where records begin in [position, end); whether they are `count` and fill it. Where two
+    neighbours are of one length, so are often many more: records whose lengths are the same bytes
+    at the same distance are taken in one step."""
     append = starts.append
     expected = len(starts) + count
     before = 0
@@ -184,7 +184,7 @@ def _columns(
 
 
 def read_varints(data: Bytes, at: Ints) -> tuple[Ints, Ints]:
-    """The signed number at each position, and the position after it."""
+    """The signed number at each position, and the position after it; at most ten bytes are read."""
     byte = data[at]
     values = (byte & 0x7F).astype(np.uint64)
     following = at + 1

@@ -60,7 +60,7 @@ def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
 
 
 def _put_in_place(old: Sequence[Segment]) -> list[str]:
-    """The old files go, the new ones get their names."""
+    """The set is complete: the old files go, the new ones get their names."""
     first = old[0]
     deleted = []
     for segment in old:

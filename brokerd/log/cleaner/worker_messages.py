@@ -19,7 +19,7 @@ Segments = list[tuple[int, int, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """`bytes_per_second` counts what is read and what is written."""
+    """What a worker may use. `bytes_per_second` counts what is read and what is written."""
 
     map_bytes: int = 128 << 20
     load_factor: float = 0.9
@@ -29,11 +29,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Clean one log. `segments` are (base offset, next offset, size in bytes) of all closed ones up
-    to the end of the dirty part, oldest first. `producers` are (producer id, epoch, last data
-    offset or -1), `aborted_later` the transactions with records in these segments whose abort
-    marker lies behind them. `name` is in the names of the files that are written, and no other
-    job's."""
+    """Clean one log. `segments` are (base offset, next offset, size in bytes), oldest first: all
+    closed ones up to the end of the dirty part, which begins at `dirty_start`. `producers` are
+    (producer id, epoch, last data offset or -1). `aborted_later` are the transactions with records
+    in these segments whose abort marker lies behind them. `name` is in the names of the files that
+    are written, and no other job's."""
 
     directory: str
     segments: Segments
@@ -65,8 +65,8 @@ class SegmentGroupDone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundDone:
-    """Cleaned up to `end_offset`, or `failed` has the error. `map_used` is the share of the slots
-    of the offset map that are taken."""
+    """The round is over: cleaned up to `end_offset`, or `failed` has the error. `map_used` is the
+    share of the map's memory that the keys took."""
 
     end_offset: int = -1
     failed: str = ""

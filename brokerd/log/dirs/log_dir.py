@@ -45,7 +45,7 @@ class LogDirFailedError(LogDirError):
 
 
 class LogDir:
-    """A locked log directory with the number of its logs and its checkpoints."""
+    """A locked log directory with the number of its logs, and its checkpoints by name."""
 
     def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
         """Locks the directory (created if missing) and checks its owner. Raises LogDirFailedError;
@@ -88,7 +88,7 @@ class LogDir:
 
     @property
     def cluster_id(self) -> str:
-        """'' if the directory is new."""
+        """The id of the cluster that the directory belongs to; '' if it is new."""
         return _read_properties(Path(self.path, META_PROPERTIES)).get("cluster.id", "")
 
     def join(self, cluster_id: str) -> None:
@@ -131,7 +131,7 @@ class LogDir:
         sync_path(self.path)
 
     def read_checkpoint(self, name: str) -> Mapping[TopicPartition, int]:
-        """None, with a warning, if the file is damaged."""
+        """The offsets in a checkpoint; none, with a warning, if the file is damaged."""
         try:
             return checkpoints.read_offsets(self.checkpoints[name].path)
         except KafkaError as error:
@@ -144,7 +144,7 @@ class LogDir:
         checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", text)
 
     def unlock(self) -> None:
-        """A second call does nothing."""
+        """Unlocks the directory. A second call does nothing."""
         fd, self._lock_fd = self._lock_fd, -1
         if fd >= 0:
             os.close(fd)

@@ -35,7 +35,7 @@ class LogDirs:
     the reasons of partitions in them that are not served. `of` has the directory of each log."""
 
     def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None = None) -> None:
-        """Raises LogDirError."""
+        """Locks the directories. Raises LogDirError."""
         self.paths = [os.path.abspath(path) for path in paths]
         self.live: list[LogDir] = []
         self.offline: dict[str, str] = {}
@@ -126,8 +126,8 @@ class LogDirs:
         return bool(self.offline) and key not in self.of
 
     def require_seen(self, key: TopicPartition, *, is_new: bool) -> None:
-        """Raises KafkaError(KAFKA_STORAGE_ERROR) if the log is in an offline directory, or may
-        be."""
+        """Raises KafkaError(KAFKA_STORAGE_ERROR) for a partition whose log is in an offline
+        directory, or may be if it is not new."""
         if key in self.lost:
             reason = self.lost[key]
         elif self.offline and not is_new:
@@ -141,11 +141,11 @@ class LogDirs:
 
     @property
     def cluster_id(self) -> str:
-        """'' if they are new."""
+        """The id of the cluster that the directories belong to; '' if they are new."""
         return next((d.cluster_id for d in self.live if d.cluster_id), "")
 
     def read(self, name: str) -> dict[TopicPartition, int]:
-        """The entries that checkpoints have of the logs, each in its own directory."""
+        """The entries that checkpoints of that name have of the logs, each in its own directory."""
         found = {}
         for log_dir in self.live:
             offsets = log_dir.read_checkpoint(name)
@@ -154,14 +154,14 @@ class LogDirs:
         return found
 
     def note_stale(self, entries: Iterable[TopicPartition]) -> None:
-        """These are in a checkpoint: those of logs that are nowhere are stale."""
+        """A checkpoint has these entries: those of logs that are nowhere are stale."""
         for key in entries:
             if key not in self.of:
                 self._note_gone(key)
 
     def forget_older(self, key: TopicPartition) -> list[CheckpointFile]:
-        """Clears the entries that checkpoints have of an older log with this name. Returns the
-        files to sync, which makes this durable. Raises OSError."""
+        """A log is about to be created: clears the entries that checkpoints have of an older log
+        with its name. Returns the files to sync, which makes this durable. Raises OSError."""
         if self._are_all_known and key not in self._gone:
             return []
         files = [file for log_dir in self.live for file in log_dir.checkpoints.values()]

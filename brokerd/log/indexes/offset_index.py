@@ -31,7 +31,7 @@ class OffsetIndex:
     __slots__ = ("_base_offset", "_offsets", "_path", "_pending_max", "_positions", "_written")
 
     def __init__(self, path: str, base_offset: int, pending_max: int = PENDING_MAX) -> None:
-        """`pending_max` entries are in memory before they reach the file."""
+        """As many entries as `pending_max` reach the file at once; before, they are in memory."""
         self._path = path
         self._pending_max = pending_max
         self._base_offset = base_offset
@@ -44,7 +44,7 @@ class OffsetIndex:
 
     @classmethod
     def load(cls, path: str, base_offset: int, size_bytes: int) -> "OffsetIndex":
-        """Raises CorruptIndexError, also if the file is missing."""
+        """Reads the file of a segment. Raises CorruptIndexError, also where it is missing."""
         index = cls(path, base_offset)
         entries = array("i")
         try:
@@ -94,17 +94,17 @@ class OffsetIndex:
         return self._positions[found] if found < len(self._positions) else 0
 
     def boundary_at_most(self, position_bytes: int) -> int:
-        """The greatest known start of a batch at or before a position; 0 without one."""
+        """The greatest known start of a batch at or before a position; 0 when none is known."""
         found = bisect_right(self._positions, position_bytes)
         return self._positions[found - 1] if found else 0
 
     def offset_behind(self, position_bytes: int) -> int | None:
-        """The last offset of the first known batch at or behind a position."""
+        """The last offset of the first known batch at or behind a position; None without one."""
         found = bisect_left(self._positions, position_bytes)
         return self._base_offset + self._offsets[found] if found < len(self._offsets) else None
 
     def entries(self, start: int, limit: int) -> list[tuple[int, int]]:
-        """(offset, position) from number `start` on."""
+        """(offset, position) of at most `limit` entries from number `start` on."""
         base = self._base_offset
         offsets = self._offsets[start : start + limit]
         positions = self._positions[start : start + limit]
@@ -112,7 +112,7 @@ class OffsetIndex:
         return [(base + offset, position) for offset, position in pairs]
 
     def flush(self) -> None:
-        """Raises OSError."""
+        """Write what is pending. Raises OSError."""
         if self._written == len(self._offsets):
             return
         write_at(self._path, self._encoded(self._written), self._written * ENTRY_BYTES)
@@ -126,15 +126,15 @@ class OffsetIndex:
         return entries.tobytes()
 
     def replace_file(self) -> None:
-        """Has the file hold just these entries. Raises OSError."""
+        """Has the file hold just these entries, and soon those that follow. Raises OSError."""
         self._pending_max = PENDING_MAX
         overwrite(self._path, self._encoded(0))
         self._written = len(self._offsets)
 
 
 def overwrite(path: str, data: bytes) -> None:
-    """Has a file hold just `data`, by as few changes as it takes: making a file empty costs
-    milliseconds, and recovery does this for every index. Raises OSError."""
+    """Have a file hold just `data`, by as few changes as it takes. Raises OSError. Making a file
+    empty that is not costs milliseconds, and recovery does this for every index."""
     try:
         held = read_whole(path)
     except FileNotFoundError:
@@ -146,7 +146,7 @@ def overwrite(path: str, data: bytes) -> None:
 
 
 def write_at(path: str, data: bytes, position_bytes: int) -> None:
-    """Raises OSError."""
+    """Write all of `data` into a file, made if it is missing. Raises OSError."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         written = os.pwrite(fd, data, position_bytes)

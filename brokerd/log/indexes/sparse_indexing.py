@@ -14,9 +14,9 @@ Row = tuple[int, int, int]
 
 
 def index_batches(data: "Segment | RebuiltIndexes", rows: Sequence[Row]) -> None:
-    """Takes in the batches that follow those before. One gets an index entry when more than
-    index.interval.bytes lie between it and the last one that has one (LogSegment.append); the first
-    one gets none."""
+    """Take in the batches that follow those before. One gets an index entry when more than so many
+    bytes lie between it and the last one that has one (LogSegment.append); the first one gets none:
+    a look-up that finds no entry starts there."""
     position = data.size_bytes
     since = data.bytes_since_index
     if position == 0:
@@ -36,7 +36,7 @@ def index_batches(data: "Segment | RebuiltIndexes", rows: Sequence[Row]) -> None
 
 
 class RebuiltIndexes:
-    """The indexes of a segment while they are built again from its batches."""
+    """The indexes of a segment while they are built again from its batches, empty at first."""
 
     def __init__(
         self, base_offset: int, index: OffsetIndex, time_index: TimeIndex, index_interval_bytes: int

@@ -46,7 +46,7 @@ class TimeIndex:
 
     @classmethod
     def load(cls, path: str, base_offset: int) -> "TimeIndex":
-        """Raises CorruptIndexError, also if the file is missing."""
+        """Opens a file and reads its ends. Raises CorruptIndexError, also where it is missing."""
         index = cls(path, base_offset)
         try:
             index._written, odd_bytes = divmod(os.stat(path).st_size, ENTRY_BYTES)
@@ -68,7 +68,7 @@ class TimeIndex:
 
     @contextmanager
     def _reading(self) -> Iterator[Callable[[int], Entry]]:
-        """Gives a function that reads an entry of the file by number."""
+        """What gives the entries of the file by number."""
         fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             yield lambda number: self._entry(fd, number)
@@ -84,11 +84,11 @@ class TimeIndex:
 
     @property
     def last(self) -> Entry:
-        """(timestamp, offset); (-1, base offset) without entries."""
+        """(timestamp, offset) of the last entry; (-1, base offset) when there is none."""
         return self._last_ms, self._base_offset + self._last_offset
 
     def append(self, timestamp_ms: int, last_offset: int) -> None:
-        """Adds a largest timestamp, if it has risen."""
+        """Adds a largest timestamp, if it has risen. Many at a time reach the file."""
         if timestamp_ms <= self._last_ms:
             return
         offset = last_offset - self._base_offset
@@ -100,7 +100,7 @@ class TimeIndex:
                 self.flush()
 
     def floor(self, timestamp_ms: int) -> Entry:
-        """The last entry at or below `timestamp_ms`; (-1, base offset) without one."""
+        """The last entry at or below `timestamp_ms`; (-1, base offset) when there is none."""
         found = bisect_right(self._timestamps, timestamp_ms)
         if found:
             return self._timestamps[found - 1], self._base_offset + self._offsets[found - 1]
@@ -112,7 +112,7 @@ class TimeIndex:
         return known_ms, self._base_offset + offset
 
     def entries(self, start: int, limit: int) -> list[Entry]:
-        """(timestamp, offset) from number `start` on."""
+        """(timestamp, offset) of at most `limit` entries from number `start` on."""
         base = self._base_offset
         end = min(start + limit, len(self))
         found: list[Entry] = []
@@ -124,7 +124,7 @@ class TimeIndex:
         return [(timestamp, base + offset) for timestamp, offset in found]
 
     def flush(self) -> None:
-        """Raises OSError."""
+        """Write what is pending. Raises OSError."""
         if self._timestamps:
             write_at(self._path, self._encoded(), self._written * ENTRY_BYTES)
             self._written += len(self._timestamps)
@@ -136,7 +136,7 @@ class TimeIndex:
         return b"".join(_ENTRY.pack(timestamp, offset) for timestamp, offset in entries)
 
     def replace_file(self) -> None:
-        """Has the file hold just these entries. Raises OSError."""
+        """Has the file hold just these entries, and soon those that follow. Raises OSError."""
         self._pending_max = PENDING_MAX
         overwrite(self._path, self._encoded())
         self._written = len(self._timestamps)

@@ -27,7 +27,7 @@ class AbortedTxn(NamedTuple):
 
 
 def read(path: str) -> list[AbortedTxn]:
-    """None if the file is missing. Raises CorruptIndexError, OSError."""
+    """The entries of a file; none where it is missing. Raises CorruptIndexError, OSError."""
     try:
         data = read_whole(path)
     except FileNotFoundError:
@@ -49,8 +49,8 @@ def read(path: str) -> list[AbortedTxn]:
 
 
 def write(path: str, entries: list[AbortedTxn], start: int) -> None:
-    """Has a file hold these entries, of which those before number `start` are in it already;
-    without entries there is no file. Raises OSError."""
+    """Have a file hold these entries, of which those before number `start` are in it already.
+    Without entries there is no file. Raises OSError."""
     if not entries:
         try:
             os.unlink(path)

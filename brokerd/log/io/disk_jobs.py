@@ -10,8 +10,8 @@ from brokerd.log.io.files import sync_path
 
 
 class DiskJob(ABC):
-    """`run` may be called in any thread, `finish` then where logs are used, also after `run`
-    raised. `error` is an error of the disk, which `finish` reports."""
+    """Slow disk work: `run` may be called in any thread, `finish` then where logs are used, also
+    after `run` raised. `error` is an error of the disk, which `finish` reports."""
 
     error: OSError | None = None
     is_done = False
@@ -33,7 +33,7 @@ class DiskJob(ABC):
 
 
 def run_now(job: DiskJob) -> None:
-    """For use without an event loop."""
+    """Runs a job at once: for use without an event loop."""
     try:
         job.run()
     finally:
@@ -58,8 +58,8 @@ class SyncJob(DiskJob):
 
 
 class RemoveJob(DiskJob):
-    """Removes files and directories; a missing one is no error. `done` gets the first error or
-    None."""
+    """Removes files and directories; a missing one is no error. `done` is called in the thread that
+    uses the logs, with the first error or None."""
 
     def __init__(self, paths: list[str], done: Callable[[OSError | None], object]) -> None:
         self._paths = paths

@@ -7,7 +7,7 @@ PIECE_BYTES = 1 << 20
 
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:
-    """Raises OSError."""
+    """What is in a file. Raises OSError."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         size_bytes = os.fstat(fd).st_size
@@ -20,7 +20,7 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
 
 
 def make_empty(path: str) -> None:
-    """Raises OSError."""
+    """Have an empty file there, whatever was there before. Raises OSError."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
 
 

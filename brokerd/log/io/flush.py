@@ -33,8 +33,8 @@ class Flushes:
         self._waiting: list[Done] = []
 
     def begin(self, log: "LocalLog", up_to: int, done: Done) -> None:
-        """Has all below `up_to` synced; `done` is called however it ended. Raises OSError; then it
-        is not called."""
+        """Have all below `up_to` synced; `done` is called where the log is used, however it ended.
+        Raises OSError; then it is not called."""
         if self._is_out:
             self._want(up_to, [done])
         else:

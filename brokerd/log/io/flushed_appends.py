@@ -32,8 +32,8 @@ class FlushedAppends:
 
     @property
     def limit(self) -> int:
-        """Up to where the log may be relied on. What flush.messages does not ask for any more,
-        since it was changed, is not waited for."""
+        """Up to where the log may be relied on. What flush.messages does not ask for now, since it
+        was changed, say, is waited for no more."""
         if self._limit != NO_LIMIT and not self._is_flushing and not self._is_due():
             self._limit = NO_LIMIT
         return self._limit
@@ -66,7 +66,7 @@ class FlushedAppends:
             self._flushed()
 
     def _flushed(self) -> None:
-        """If the sync failed the limit stays, and the next append tries again."""
+        """The sync has ended; if it failed the limit stays, and the next append tries again."""
         self._is_flushing = False
         log = self._log
         if log.recovery_point < min(self._limit + 1, log.log_end_offset):

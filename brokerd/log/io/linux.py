@@ -14,7 +14,7 @@ _libc.syncfs.argtypes = (ctypes.c_int,)
 
 
 def begin_write_back(fd: int, position_bytes: int, size_bytes: int) -> None:
-    """Has the system begin to write these pages to disk (sync_file_range)."""
+    """Have the system write these pages to disk soon, without waiting for it (sync_file_range)."""
     _libc.sync_file_range(fd, position_bytes, size_bytes, _SYNC_FILE_RANGE_WRITE)
 
 
@@ -30,8 +30,8 @@ def dirty_share() -> float:
 
 
 def sync_filesystem(path: str) -> None:
-    """Makes everything on the file system durable (syncfs). Raises OSError, also for what failed to
-    be written since the last time."""
+    """Makes everything on the file system of `path` durable (syncfs). Raises OSError, also for what
+    failed to be written since the last time."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         if _libc.syncfs(fd) != 0:

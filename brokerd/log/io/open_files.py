@@ -40,7 +40,7 @@ class LogFile:
         self.used = False
 
     def fd(self) -> int:
-        """The descriptor, opened if necessary. Raises OSError."""
+        """The descriptor, opened if need be. Raises OSError."""
         self.used = True
         if self._fd >= 0:
             return self._fd
@@ -56,7 +56,7 @@ class LogFile:
         return FileRange(fd, position_bytes, size_bytes, self)
 
     def hold(self, size_bytes: int) -> None:
-        """Notes how much memory is held for the file until it is closed; others may be closed."""
+        """Note how much memory is held for the file until it is closed; others may be closed."""
         if self._fd >= 0:
             self._files.hold(self, size_bytes)
 
@@ -66,12 +66,12 @@ class LogFile:
             self.close()
 
     def abandon(self) -> None:
-        """As `close`, for an owner that goes, too: it is not notified any more."""
+        """As `close`, for an owner that goes, too: it is not notified any more, nor referred to."""
         self._on_close = _nothing
         self.close()
 
     def close(self) -> None:
-        """Closes the descriptor, now or when the last pin is gone."""
+        """Close the descriptor, now or when the last pin is gone."""
         if self._fd < 0:
             return
         self._closing = True
@@ -95,14 +95,14 @@ class FileRange:
         self._file: LogFile | None = file
 
     def release(self) -> None:
-        """A second call does nothing."""
+        """Give the descriptor back. A second call does nothing."""
         file, self._file = self._file, None
         if file is not None:
             file.unpin()
 
     @property
     def path(self) -> str:
-        """The name that the segment had."""
+        """Of which file it is, by the name that the segment had."""
         return self._file.path if self._file is not None else ""
 
     def is_of(self, file: LogFile) -> bool:
@@ -113,7 +113,7 @@ class FileRange:
 
 
 class OpenFiles:
-    """At most about `limit` files are open; pinned ones are never closed."""
+    """The files open now, at most about `limit` (pinned ones are never closed)."""
 
     def __init__(self, limit: int = OPEN_FILES_MAX, held_max_bytes: int = HELD_BYTES_MAX) -> None:
         self._limit = limit
@@ -141,7 +141,7 @@ class OpenFiles:
             self._hold_less(file)
 
     def _hold_less(self, wanted: LogFile) -> None:
-        """Closes files for which memory is held: unused ones first, then the longest open."""
+        """Close files for which memory is held: unused ones first, then the longest open."""
         held = [each for each in self._open if each.held_bytes and not each.pins]
         held.sort(key=lambda each: each.used)
         for each in self._open:
@@ -153,7 +153,7 @@ class OpenFiles:
                 each.close()
 
     def _make_room(self) -> None:
-        """Closes an eighth of the limit: unused ones first, then the longest open."""
+        """Close an eighth of the limit: unused ones first, then the longest open."""
         wanted = max(self._limit // 8, 1)
         idle = [file for file in self._open if not file.used and not file.pins]
         if len(idle) < wanted:

@@ -70,7 +70,7 @@ def checked_batches(
 
 
 def header_at(fd: int, position_bytes: int) -> BatchHeader | None:
-    """None if the file ends before. Raises OSError."""
+    """What would be a batch's header; None where the file ends before. Raises OSError."""
     data = os.pread(fd, HEADER_BYTES, position_bytes)
     return read_header(data) if len(data) == HEADER_BYTES else None
 
@@ -80,7 +80,7 @@ def is_plausible(header: BatchHeader, room_bytes: int) -> bool:
 
 
 def _crc_of_large(fd: int, position: int, size: int, window: memoryview) -> int:
-    """Of a batch larger than the window, which is overwritten piece by piece."""
+    """CRC of a batch larger than the window, which it overwrites piece by piece."""
     crc = 0
     at = position + CRC_START
     end = position + size

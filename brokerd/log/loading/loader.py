@@ -30,8 +30,8 @@ def load(
     now_ms: int,
     config: LogConfig = DEFAULTS,
 ) -> LoadedLog:
-    """`recovery_point` is that of the checkpoint: after a clean stop it is the log end; None = the
-    checkpoint has no entry. Raises OSError."""
+    """Opens the log in `directory`. `recovery_point` is that of the checkpoint: after a clean stop
+    it is the log end; None = the checkpoint has no entry. Raises OSError."""
     entries = list(os.scandir(directory))
     if any(entry.name.endswith(_UNDER_WAY) for entry in entries):
         tidy(directory)
@@ -70,7 +70,7 @@ def _segments_of(
     now_ms: int,
     index_interval_bytes: int,
 ) -> list[Segment]:
-    """An index without data is removed."""
+    """The segments of the data files; an index without data is removed."""
     segments = []
     found = set()
     indexes = []

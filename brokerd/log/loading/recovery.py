@@ -46,7 +46,7 @@ class LoadedLog:
 
 
 def warn_of_loss(directory: str, durable_offset: int, log_end_offset: int) -> None:
-    """Warns if a log ends before an offset up to which it was on the disk once."""
+    """Warn where a log ends before an offset up to which it was on the disk once."""
     if log_end_offset < durable_offset:
         logger.warning(
             "%s ends at offset %d and was on the disk up to offset %d: what lay between has gone "
@@ -61,7 +61,7 @@ def recover(
     recovery_point: int,
     now_ms: int,
 ) -> LoadedLog:
-    """Checks everything from the segment of `recovery_point` on. Raises OSError."""
+    """Check everything from the segment of `recovery_point` on; see the module. Raises OSError."""
     epochs = LeaderEpochFileCache(segments[0].directory)
     known_epochs = epochs.entries
     kept, log_end, cut_bytes, transactional = _check(segments, recovery_point, epochs)
@@ -96,7 +96,7 @@ class _Checked(NamedTuple):
 
 
 def _check(segments: list[Segment], recovery_point: int, epochs: LeaderEpochFileCache) -> _Checked:
-    """Cuts off what is no chain of whole, intact batches, and what follows it."""
+    """Cut off what is no chain of whole, intact batches; what follows it goes, too."""
     makes_epochs = epochs.is_damaged or not epochs.entries
     kept: list[Segment] = []
     transactional: list[Segment] = []
@@ -162,7 +162,7 @@ def _recover_aborted(
 
 
 def _save_producers(segments: list[Segment], log_start_offset: int, log_end: int) -> None:
-    """Writes a snapshot of producers for the log end, unless one is near. Raises OSError."""
+    """Write a snapshot of producers for the log end, if there is work in it. Raises OSError."""
     directory = segments[0].directory
     offset, entries = producer_snapshot.load_latest(directory, log_start_offset, log_end)
     if log_end - offset <= REPLAY_MAX:

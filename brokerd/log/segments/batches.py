@@ -28,7 +28,7 @@ PositionedBatch = tuple[int, BatchHeader]
 def up_to_damage(
     segment: "Segment", batches: Iterator[PositionedBatch]
 ) -> Iterator[PositionedBatch]:
-    """No CRC guards a base offset."""
+    """Batches up to the first one whose offsets cannot be: no CRC guards a base offset."""
     last_offset = segment.base_offset - 1
     for each in batches:
         header = each[1]
@@ -39,7 +39,7 @@ def up_to_damage(
 
 
 def refuse_blank(segment: "Segment", position: int) -> None:
-    """Raises KafkaError(CORRUPT_MESSAGE), as Kafka, if there is not even the claim of a batch."""
+    """CORRUPT_MESSAGE, as in Kafka, where there is not even the claim of a batch."""
     header = header_at(segment.file.fd(), position)
     if header is None or header.size_bytes < HEADER_BYTES:
         raise KafkaError(
@@ -48,7 +48,7 @@ def refuse_blank(segment: "Segment", position: int) -> None:
 
 
 def build_indexes(segment: "Segment", batches: Iterable[PositionedBatch]) -> RebuiltIndexes:
-    """The batches are those from the segment's beginning on."""
+    """The indexes of the batches from the segment's beginning on."""
     base_offset = segment.base_offset
     index = OffsetIndex(segment.path(names.INDEX), base_offset, IN_MEMORY)
     time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset, IN_MEMORY)

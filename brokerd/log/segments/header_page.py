@@ -19,8 +19,8 @@ _unpack_prefix = _PREFIX.unpack_from
 
 
 class HeaderPage(NamedTuple):
-    """From offset `base` on; `lasts` are the last offsets of the batches at `positions`; `end` is
-    the position at which the last batch of the chunk ends."""
+    """From offset `base` on; `lasts` are the last offsets of the batches that begin at `positions`,
+    both rising; `end` is the position at which the last batch of the chunk ends."""
 
     base: int
     end: int
@@ -28,7 +28,7 @@ class HeaderPage(NamedTuple):
     positions: list[int]
 
     def boundary_at_most(self, position: int, limit: int) -> int:
-        """The last known batch boundary up to `limit`; 0 if `position` is not on the page."""
+        """The last known batch boundary up to `limit`; 0 where `position` is not on the page."""
         if not self.positions or not self.positions[0] <= position < self.end:
             return 0
         if self.end <= limit:
@@ -40,7 +40,7 @@ NO_PAGE: Final = HeaderPage(0, 0, [], [])
 
 
 def read_page(segment: "Segment", position: int) -> HeaderPage:
-    """Raises OSError."""
+    """The page that begins at a position, without batches if none does. Raises OSError."""
     size_bytes = segment.size_bytes
     chunk = os.pread(segment.file.fd(), min(CHUNK_BYTES, size_bytes - position), position)
     lasts: list[int] = []

@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
 
 class TimestampSearch(NamedTuple):
-    """For the first record of a batch at or after a timestamp and an offset."""
+    """The first record of a batch at or after a timestamp and an offset."""
 
     header: BatchHeader
     timestamp_ms: int
@@ -117,11 +117,11 @@ class PendingWalk:
         self._found: list[Found | None] = []
 
     def load(self) -> None:
-        """Raises OSError."""
+        """Walk the batch. Raises OSError."""
         self._found = [_walk(self._pinned.fd, self._pinned.position_bytes, self._search)]
 
     def release(self) -> None:
-        """A second call does nothing."""
+        """Keep the result. A second call does nothing."""
         found, self._found = self._found, []
         if found:
             self._walked[self._search] = found[0]

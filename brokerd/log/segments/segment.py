@@ -72,7 +72,7 @@ class Segment:
 
     @classmethod
     def create(cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int) -> "Segment":
-        """With its three files. Raises OSError."""
+        """A new, empty segment with its three files. Raises OSError."""
         for suffix in (names.LOG, names.INDEX, names.TIME_INDEX):
             make_empty(names.segment_file(directory, base_offset, suffix))
         segment = cls(files, directory, base_offset, 0, now_ms)
@@ -82,7 +82,7 @@ class Segment:
 
     @property
     def highest_offset(self) -> int:
-        """Indexes have 32 bits relative to the base."""
+        """None above it fits: indexes hold 32 bits relative to the base."""
         return self.base_offset + INT32_MAX
 
     def path(self, suffix: str) -> str:
@@ -91,7 +91,7 @@ class Segment:
     # -- writing ---------------------------------------------------------------------------------
 
     def write(self, buffers: Sequence[memoryview | bytearray], size_bytes: int) -> None:
-        """Puts buffers at the end. Raises OSError; the file is then as before."""
+        """Puts buffers at the end, or nothing. Raises OSError; the file is then as before."""
         fd = self.file.fd()
         try:
             written = os.pwritev(fd, buffers, self.size_bytes)
@@ -109,7 +109,7 @@ class Segment:
             os.ftruncate(fd, self.size_bytes)
 
     def remember(self, offset: int, position_bytes: int) -> None:
-        """The batch with base offset `offset` starts at `position_bytes`."""
+        """Note that the batch with base offset `offset` starts at `position_bytes`."""
         memo = self._memo
         memo[offset] = position_bytes
         if len(memo) > MEMO_MAX:
@@ -119,8 +119,8 @@ class Segment:
 
     def locate(self, offset: int, *, may_block: bool = True, refuse: bool = False) -> int:
         """Position of the first batch that ends at or after `offset`; `size_bytes` if none does.
-        Raises NotInPageCache if not may_block and it would wait, and with `refuse`
-        KafkaError(CORRUPT_MESSAGE) if the data have been lost there."""
+        Raises NotInPageCache if not may_block and it would wait for the disk, and, to `refuse`,
+        KafkaError(CORRUPT_MESSAGE) where the data have been lost there."""
         position = self._memo.get(offset)
         if position is not None:
             return position
@@ -146,8 +146,8 @@ class Segment:
         return self.size_bytes
 
     def _start_for(self, offset: int, *, may_block: bool) -> int:
-        """Where to begin to look. Who reads on asks for the first offset of a batch that has an
-        entry itself: what lies below may be on the disk only."""
+        """Where to begin to look for an offset. Who reads on asks for the first offset of a batch
+        that has an entry itself: below it, the batch is not needed and may be on the disk only."""
         above = self.index.position_above(offset)
         if above:
             if not may_block:
@@ -158,7 +158,7 @@ class Segment:
         return self.index.floor(offset)
 
     def end_within(self, position: int, limit: int) -> int:
-        """The last known batch boundary in (position, limit]; 0 without one."""
+        """The last known batch boundary in (position, limit]; 0 when none is known."""
         boundary = max(
             self.index.boundary_at_most(limit), self._page.boundary_at_most(position, limit)
         )
@@ -202,7 +202,7 @@ class Segment:
         return self._time_index
 
     def hold_index(self) -> None:
-        """Counts the memory of the offset index."""
+        """Have the memory of the offset index counted, as it is now."""
         if self._index is not None:
             self.file.hold(self._index.memory_bytes)
 
@@ -214,19 +214,19 @@ class Segment:
 
     @property
     def aborted(self) -> list[AbortedTxn]:
-        """Raises CorruptIndexError, OSError."""
+        """Those whose marker is in this segment. Raises CorruptIndexError, OSError."""
         if self._aborted is None:
             self._aborted = txn_index.read(self.path(names.TXN_INDEX))
         return self._aborted
 
     def set_aborted(self, entries: list[AbortedTxn], start: int) -> None:
-        """`start` of the entries were known before. Raises OSError."""
+        """Keep these aborted transactions, known up to number `start`. Raises OSError."""
         txn_index.write(self.path(names.TXN_INDEX), entries, start)
         self._aborted = entries
 
     def take_over(self, built: RebuiltIndexes) -> None:
-        """Takes these indexes, and writes their files. Raises OSError, with the indexes in
-        memory."""
+        """Have these indexes, and their files. `size_bytes` stays: what is behind is there yet.
+        Raises OSError, with the indexes in memory."""
         self._index, self._time_index = built.index, built.time_index
         self.forget_page()
         self._memo.clear()
@@ -240,8 +240,8 @@ class Segment:
         built.time_index.replace_file()
 
     def read_tail(self) -> int:
-        """Reads what an append must know from the batches behind the last index entry; returns the
-        offset after the last batch, -1 if the data do not end with a batch. Raises OSError."""
+        """Learn what an append must know from the batches behind the last index entry; returns the
+        offset after the last batch, -1 where the data does not end with a batch. Raises OSError."""
         start = end = self.index.last_position
         self.largest_timestamp_ms, self.largest_timestamp_offset = self.time_index.last
         next_offset = self.base_offset
@@ -256,7 +256,7 @@ class Segment:
         return next_offset if end == self.size_bytes else -1
 
     def largest_timestamp(self) -> tuple[int, int]:
-        """(timestamp, offset). Raises OSError."""
+        """(timestamp, offset); from the time index if not loaded. Raises OSError."""
         if not self._timestamps_known:
             loaded = self._time_index
             self.largest_timestamp_ms, self.largest_timestamp_offset = self.time_index.last
@@ -265,7 +265,7 @@ class Segment:
         return self.largest_timestamp_ms, self.largest_timestamp_offset
 
     def time_floor(self, timestamp_ms: int) -> int:
-        """The offset up to which timestamps are at most `timestamp_ms`. Raises OSError."""
+        """The offset up to which the timestamps are at most `timestamp_ms`. Raises OSError."""
         try:
             return self.time_index.floor(timestamp_ms)[1]
         except (CorruptIndexError, FileNotFoundError) as error:  # its file was cut or has gone
@@ -273,7 +273,7 @@ class Segment:
             return self.time_index.floor(timestamp_ms)[1]
 
     def first_batch_timestamp(self) -> int:
-        """Max timestamp of the first batch, Kafka's rollingBasedTimestamp; -1 if the segment is
+        """Max timestamp of the first batch, Kafka's rollingBasedTimestamp; -1 while the segment is
         empty."""
         if self.first_batch_timestamp_ms is None:
             first = next(walk_headers(self.file.fd(), 0, self.size_bytes, HEADER_BYTES), None)
@@ -283,16 +283,16 @@ class Segment:
         return self.first_batch_timestamp_ms
 
     def batches_from(self, position: int) -> Iterator[tuple[int, BatchHeader]]:
-        """(position, header), up to damage. Raises OSError."""
+        """(position, header) of the batches from there on, up to damage. Raises OSError."""
         headers = walk_headers(self.file.fd(), position, self.size_bytes)
         return batches.up_to_damage(self, headers)
 
     # -- closing -----------------------------------------------------------------------------------
 
     def close_indexes(self) -> None:
-        """Adds the closing time entry and writes the indexes out. Raises OSError. Also if the
-        indexes were dropped for room: without that entry the segment would count as older than it
-        is."""
+        """Add the closing time entry and write the indexes out. Raises OSError. Also where the
+        indexes were dropped for room meanwhile: without that entry the segment would count as older
+        than it is at the next start."""
         if not self.size_bytes or not self._timestamps_known:
             return
         self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
@@ -304,7 +304,7 @@ class Segment:
                 index.flush()
 
     def abandon(self) -> None:
-        """Forgets what is not on disk yet, since the files are about to be renamed."""
+        """Forget everything that is not on disk yet, since the files are about to be renamed."""
         self.is_abandoned = True
         self._aborted = self._index = self._time_index = None
         self.forget_page()
@@ -314,7 +314,7 @@ class Segment:
         self._page = NO_PAGE
 
     def forget_lookups(self) -> None:
-        """When the file is closed for room."""
+        """Drop what a look-up loaded, when the file is closed for room."""
         self.forget_page()
         with suppress(OSError):  # the entries stay in memory; the next roll or flush reports it
             self.flush_indexes()

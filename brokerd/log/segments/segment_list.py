@@ -58,7 +58,7 @@ class SegmentList:
         return self._segments[number:end]
 
     def replace(self, old: Sequence[Segment], segment: Segment) -> None:
-        """Replaces neighbours, which begin where the segment does."""
+        """Put one segment in the place of neighbours that begin where it does."""
         number = self._number_of(segment.base_offset)
         end = number + len(old)
         self._segments[number:end] = [segment]
@@ -66,20 +66,20 @@ class SegmentList:
         self.forget_skips()
 
     def _number_of(self, offset: int) -> int:
-        """The first one for offsets before it."""
+        """Number of the segment that holds `offset`; the first one for offsets before it."""
         return max(bisect_right(self._bases, offset) - 1, 0)
 
     def between(self, start_offset: int, end_offset: int) -> list[Segment]:
-        """Those that hold offsets in [start, end)."""
+        """The segments that hold offsets in [start, end)."""
         found = self.from_offset(start_offset)
         return [segment for segment in found if segment.base_offset < end_offset]
 
     def from_offset(self, offset: int) -> list[Segment]:
-        """From the one on that holds the offset; all for an offset before them."""
+        """The segments from the one on that holds an offset; all for one before them."""
         return self._segments[self._number_of(offset) :]
 
     def headers_from(self, offset: int) -> Iterator[tuple[Segment, int, BatchHeader]]:
-        """(segment, position, header) from the batch on that holds `offset`."""
+        """(segment, position, header) of the batches from the one that holds `offset` on."""
         for segment in self.from_offset(offset):
             start = segment.locate(offset)
             for position, header in segment.batches_from(start):
@@ -124,8 +124,8 @@ class SegmentList:
     def bytes_below(
         self, offset: int, up_to: int, log_end_offset: int, found: FileRange | None
     ) -> int | None:
-        """The bytes from the batch that holds `offset` up to a later offset; None if that is in a
-        later segment. `found` is what was read from there. Raises OSError."""
+        """How many bytes lie from the batch that holds `offset` up to a later offset; None where
+        that is in a later segment. `found` is what was read from there. Raises OSError."""
         if found is not None and up_to >= log_end_offset and found.is_of(self.active.file):
             return self.active.size_bytes - found.position_bytes
         number = self._number_of(offset)
@@ -142,8 +142,8 @@ class SegmentList:
         return max(end - position, 0)
 
     def aborted_in(self, offset: int, found: FileRange, log_end_offset: int) -> list[AbortedTxn]:
-        """The aborted transactions that touch a range found for `offset`, perhaps a few more.
-        Raises OSError."""
+        """The aborted transactions that touch a range found for `offset`. Those of a little more
+        may be among them. Raises OSError."""
         upper = log_end_offset
         for number in range(self._number_of(offset), len(self._segments)):
             segment = self._segments[number]
@@ -170,8 +170,8 @@ class SegmentList:
             number += 1
 
     def _next_aborting(self, number: int) -> int:
-        """The first segment from that one on with aborted transactions; without one the active one,
-        to which some may be added."""
+        """Number of the first segment from that one on with aborted transactions; where none has
+        any, that of the active one, to which some may be added."""
         passed = []
         while number < len(self._segments) - 1:
             following = self._skips.get(number)
@@ -194,7 +194,7 @@ class SegmentList:
         self.active = segment
 
     def drop_first(self, count: int) -> list[Segment]:
-        """Never all of them."""
+        """Take out the oldest segments, but never all of them."""
         dropped = self._segments[:count]
         del self._segments[:count], self._bases[:count]
         self.forget_skips()
@@ -213,7 +213,7 @@ def _pin_cached(segment: Segment, position: int, end: int, min_one_batch: bool) 
 
 
 def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -> int:
-    """Where a read ends that may not reach the end of the segment."""
+    """Where a read from `position` ends that may not reach the end of the segment."""
     boundary = segment.end_within(position, position + max_bytes)
     if boundary:
         return boundary
@@ -224,7 +224,7 @@ def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -
 
 
 def mark_deleted(segment: Segment) -> list[str]:
-    """Returns the new paths. Raises OSError."""
+    """Rename the segment's files to `.deleted`; returns the new paths. Raises OSError."""
     segment.abandon()
     renamed = []
     for suffix in names.SEGMENT_SUFFIXES:
@@ -238,7 +238,7 @@ def mark_deleted(segment: Segment) -> list[str]:
 
 
 def remove_segments(segments: list[Segment]) -> int:
-    """Returns how many bytes of data they held. Raises OSError."""
+    """Remove segments for good; returns how many bytes of data they held. Raises OSError."""
     size_bytes = sum(segment.size_bytes for segment in segments)
     for segment in segments:
         for path in mark_deleted(segment):
