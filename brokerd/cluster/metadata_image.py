@@ -42,13 +42,7 @@ class ImageDelta:
 
     @property
     def is_empty(self) -> bool:
-        return not (
-            self.partitions
-            or self.deleted
-            or self.topics_configs
-            or self.brokers_changed
-            or self.broker_configs
-        )
+        return self == ImageDelta()
 
 
 class MetadataImage:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from brokerd.cluster.admin.replica_placement import Assignment, check_assignment, place
-from brokerd.cluster.admin.requests import DEFAULT, CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.admin.requests import DEFAULT, NewPartitions, NewTopic
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
 from brokerd.cluster.zookeeper.znode_json import TopicNode
@@ -23,19 +23,11 @@ PARTITIONS_MAX = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicPlan:
+    """A topic to create, with its replicas (partition → brokers) and its id in `node`."""
+
     name: str
     node: TopicNode
     config: dict[str, str]
-
-    def created(self) -> CreatedTopic:
-        assert self.node.topic_id is not None
-        return CreatedTopic(
-            name=self.name,
-            topic_id=self.node.topic_id,
-            partitions=len(self.node.replicas),
-            replication_factor=len(self.node.replicas[0]),
-            config=self.config,
-        )
 
 
 def plan_creation(

@@ -26,7 +26,7 @@ from brokerd.cluster.admin.outcomes import (
     gather_results,
     unreachable,
 )
-from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.admin.requests import NewPartitions, NewTopic
 from brokerd.cluster.controller.service import ControllerService
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.progress import Progress
@@ -83,12 +83,12 @@ class TopicAdmin:
 
     async def create(
         self, topics: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool = False
-    ) -> dict[str, CreatedTopic | KafkaError]:
+    ) -> dict[str, TopicPlan | KafkaError]:
         """Creates topics; returns the answer per name. Only on the controller."""
         twice = {name for name, n in Counter(t.name for t in topics).items() if n > 1}
         existing = dict(self._image.taken)
 
-        async def one(topic: NewTopic) -> CreatedTopic:
+        async def one(topic: NewTopic) -> TopicPlan:
             service = self._controller()
             _check_named_once(topic.name, twice)
             if topic.name == QUORUM_TOPIC:
@@ -98,12 +98,16 @@ class TopicAdmin:
             if not validate_only:
                 existing[collision_key(topic.name)] = topic.name
                 await self._write_new(plan, service.fenced)
-            return plan.created()
+            return plan
 
         results = dict(
             zip((topic.name for topic in topics), await gather_results(one, topics), strict=True)
         )
-        sizes = {r.name: r.partitions for r in results.values() if isinstance(r, CreatedTopic)}
+        sizes = {
+            plan.name: len(plan.node.replicas)
+            for plan in results.values()
+            if isinstance(plan, TopicPlan)
+        }
         if sizes and not validate_only:
             for name in await self._not_ready(sizes, timeout_ms / 1000):
                 results[name] = _timed_out(f"Topic '{name}' is created but not ready yet.")

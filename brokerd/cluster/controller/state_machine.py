@@ -64,7 +64,7 @@ class Controller:
             if self._is_leader_bounced(loaded):
                 bounced.add(key)
             yield None
-        for key in self._all_partitions():
+        for key in _partitions_of(self.topics):
             yield self._decide_loaded(key, hidden.get(key), key in bounced)
 
     def _is_leader_bounced(self, loaded: LoadedState) -> bool:
@@ -85,7 +85,7 @@ class Controller:
     def brokers_changed(self, brokers: Mapping[int, int]) -> Iterator[PartitionState | None]:
         bounced = {b for b, epoch in brokers.items() if self.brokers.get(b, epoch) != epoch}
         self.brokers = dict(brokers)
-        return self._decide_each(self._all_partitions(), bounced)
+        return self._decide_each(_partitions_of(self.topics), bounced)
 
     def offline_changed(
         self, offline: Mapping[int, frozenset[TopicPartition]]
@@ -118,9 +118,6 @@ class Controller:
         self, partitions: Iterable[TopicPartition], bounced: set[int]
     ) -> Iterator[PartitionState | None]:
         return (self._decide(name, index, bounced) for name, index in partitions)
-
-    def _all_partitions(self) -> Iterator[TopicPartition]:
-        return _partitions_of(self.topics)
 
     def _decide(self, name: str, index: int, bounced: set[int]) -> PartitionState | None:
         if name in self.deletions:

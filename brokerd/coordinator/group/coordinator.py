@@ -200,8 +200,10 @@ class GroupCoordinator:
         elif due.timer is Timer.PENDING_MEMBER:
             rebalance.remove_pending(context, group, due.member_id)
         else:
-            member = sessions.expired_member(group, due.member_id)
-            if member is not None:
+            member = group.members.get(due.member_id)
+            # A member is alive while a request of its own waits; but a client may have given up its
+            # first join without a word.
+            if member is not None and (member.is_new or not member.waits):
                 rebalance.remove_member(context, group, member)
 
     # Loss of leadership

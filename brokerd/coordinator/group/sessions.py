@@ -28,12 +28,3 @@ def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
     answer = ANSWERS[Request.HEARTBEAT][group.state]
     renew(context, group, group.members[request.member_id])
     return answer if isinstance(answer, ErrorCode) else ErrorCode.NONE
-
-
-def expired_member(group: Group, member_id: str) -> Member | None:
-    """The member to remove when its deadline has come; None if it is gone or alive. It is alive
-    while a request of its own waits; but a client may have given up its first join."""
-    member = group.members.get(member_id)
-    if member is None or (member.waits and not member.is_new):
-        return None
-    return member

@@ -13,7 +13,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from brokerd.log import producer_snapshot
 from brokerd.log.context import LogContext
@@ -85,18 +85,11 @@ def recover(
     return LoadedLog(kept, log_start_offset, log_end, min(recovery_point, log_end), cut_bytes)
 
 
-class _Checked(NamedTuple):
-    """The segments that stay, where the last one ends, the bytes cut off, and the segments with
-    batches of transactions among those that were checked."""
-
-    kept: list[Segment]
-    log_end_offset: int
-    cut_bytes: int
-    transactional: list[Segment]
-
-
-def _check(segments: list[Segment], recovery_point: int, epochs: LeaderEpochFileCache) -> _Checked:
-    """Cut off what is no chain of whole, intact batches; what follows it goes, too."""
+def _check(
+    segments: list[Segment], recovery_point: int, epochs: LeaderEpochFileCache
+) -> tuple[list[Segment], int, int, list[Segment]]:
+    """Cuts off what is no chain of whole, intact batches, and what follows it. Returns the segments
+    that stay, where they end, the bytes cut off, and the segments with batches of transactions."""
     makes_epochs = epochs.is_damaged or not epochs.entries
     kept: list[Segment] = []
     transactional: list[Segment] = []
@@ -117,7 +110,7 @@ def _check(segments: list[Segment], recovery_point: int, epochs: LeaderEpochFile
         if cut_here_bytes and not is_last:
             cut_bytes += remove_segments(segments[number + 1 :])
             break
-    return _Checked(kept, log_end, cut_bytes, transactional)
+    return kept, log_end, cut_bytes, transactional
 
 
 def _check_segment(segment: Segment, epochs: LeaderEpochFileCache) -> tuple[int, int, bool]:

@@ -228,7 +228,7 @@ class Segment:
         """Have these indexes, and their files. `size_bytes` stays: what is behind is there yet.
         Raises OSError, with the indexes in memory."""
         self._index, self._time_index = built.index, built.time_index
-        self.forget_page()
+        self._page = NO_PAGE
         self._memo.clear()
         self.bytes_since_index = built.bytes_since_index
         self.largest_timestamp_ms = built.largest_timestamp_ms
@@ -307,15 +307,12 @@ class Segment:
         """Forget everything that is not on disk yet, since the files are about to be renamed."""
         self.is_abandoned = True
         self._aborted = self._index = self._time_index = None
-        self.forget_page()
-        self.file.abandon()
-
-    def forget_page(self) -> None:
         self._page = NO_PAGE
+        self.file.abandon()
 
     def forget_lookups(self) -> None:
         """Drop what a look-up loaded, when the file is closed for room."""
-        self.forget_page()
+        self._page = NO_PAGE
         with suppress(OSError):  # the entries stay in memory; the next roll or flush reports it
             self.flush_indexes()
             self._index = self._time_index = None
