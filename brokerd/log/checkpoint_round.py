@@ -61,10 +61,14 @@ class CheckpointRound:
     def run(self, keys: Iterable[TopicPartition], offset_of: OffsetOf) -> None:
         """Does a whole round at once. All submitted jobs must be done."""
         submit, self._submit = self._submit, run_now
+        self.write(keys, offset_of)
+        self._submit = submit
+
+    def write(self, keys: Iterable[TopicPartition], offset_of: OffsetOf) -> None:
+        """Collects all offsets at once, and submits the jobs that write the files."""
         self.begin(keys, offset_of)
         while self.step():
             pass
-        self._submit = submit
 
     def forget(self, directory: str) -> None:
         """The file of a log directory is written elsewhere: drops what the current round has

@@ -8,7 +8,7 @@ passed to `on_failing`; then `take_failed` takes the log directory offline."""
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from uuid import UUID, uuid4
 
@@ -272,11 +272,6 @@ class LogManager:
                 "log_dir_failed", {"path": path, "reason": reason, "partitions": len(keys)}
             )
         return taken
-
-    def write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Writes a checkpoint of these logs' offsets; other logs are left out."""
-        for job in self.dirs.checkpoint(name, offsets, self.disk_failed):
-            self._context.submit(job)
 
     def compacted(self) -> list[UnifiedLog]:
         return [self._logs[key] for key in self._compacted]

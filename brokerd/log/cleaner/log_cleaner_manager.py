@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints
+from brokerd.log.checkpoint_round import CheckpointRound
 from brokerd.log.cleaner import cleanable_offsets, log_to_clean, replace_segments
 from brokerd.log.cleaner.log_to_clean import LogToClean
 from brokerd.log.cleaner.worker_messages import Job, Limits, RoundDone, SegmentGroupDone
@@ -88,12 +89,14 @@ class LogCleanerManager:
     metrics: CleanerMetrics = field(default_factory=CleanerMetrics)
     _known: dict[TopicPartition, _Known] = field(default_factory=dict)
     _stored: dict[TopicPartition, _Known] = field(init=False)
+    _round: CheckpointRound = field(init=False)
     _look: Iterator[None] | None = None
     _found: list[tuple[float, _Known, LogToClean]] = field(default_factory=list)
     _dirtiest: float = 0.0
     _due_ms: int = 0
 
     def __post_init__(self) -> None:
+        self._round = self.logs.tasks.round(checkpoints.CLEANER)
         self._stored = {
             key: _Known(log, checkpoint)
             for key, checkpoint in self.logs.dirs.read(checkpoints.CLEANER).items()
@@ -293,7 +296,7 @@ class LogCleanerManager:
             for key, known in (self._stored | self._known).items()
             if self.is_unchanged(known)
         }
-        self.logs.write_offsets(checkpoints.CLEANER, offsets)
+        self._round.write(offsets, offsets.get)
 
     def failed(self, known: _Known, reason: str) -> None:
         """A log could not be cleaned: it is uncleanable, unless it has changed meanwhile."""

@@ -7,11 +7,11 @@ record (LogManager.getOrCreateLog)."""
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.checkpoint_file import CheckpointFile, CheckpointJob, Done
+from brokerd.log.checkpoint_file import CheckpointFile
 from brokerd.log.dirs.log_dir import LogDir, LogDirError, LogDirFailedError
 from brokerd.topic_partition import TopicPartition
 
@@ -169,16 +169,6 @@ class LogDirs:
             file.forget({key, *self._gone})
         self._gone.clear()
         return files
-
-    def checkpoint(
-        self, name: str, offsets: Mapping[TopicPartition, int], done: Done
-    ) -> list[CheckpointJob]:
-        """A job for each directory, with the offsets of the logs in it."""
-        there: dict[LogDir, dict[TopicPartition, int]] = {log_dir: {} for log_dir in self.live}
-        for key, offset in offsets.items():
-            if key in self.of:
-                there[self.of[key]][key] = offset
-        return [log_dir.checkpoints[name].job(found, done) for log_dir, found in there.items()]
 
     def unlock(self) -> None:
         for log_dir in self.live:

@@ -31,7 +31,14 @@ from brokerd.protocol.records import (
     iter_batches,
 )
 from tests.brokerd.log.cleaner.support import ABORT, CompactedLog, keyed
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, append_as_is, batch, open_manager
+from tests.brokerd.log.support import (
+    NOW_MS,
+    TOPIC_ID,
+    append_as_is,
+    batch,
+    open_manager,
+    write_offsets,
+)
 
 CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
 PRODUCER = 7
@@ -105,7 +112,7 @@ def life(directory: Path, tell: Tell) -> None:
     transactions(manager.create("t", 1, TOPIC_ID, CONFIG, NOW_MS), tell)
     first.append(8, 1)
     manager.tasks.tick_checkpoints(NOW_MS + DEFAULT_INTERVALS.checkpoint_interval_ms)
-    manager.write_offsets(checkpoints.HIGH_WATERMARK, {("t", 0): 32, ("t", 1): 2})
+    write_offsets(manager, checkpoints.HIGH_WATERMARK, {("t", 0): 32, ("t", 1): 2})
     first.delete_before(manager, 20)
     manager.tasks.tick_retention(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
     manager.tasks.tick_delete(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)

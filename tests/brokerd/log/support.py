@@ -18,6 +18,7 @@ from brokerd.log.log_manager import LogManager
 from brokerd.log.roll_policy import should_roll
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import BatchHeader, Record, encode_batch, iter_batches, iter_records
+from brokerd.topic_partition import TopicPartition
 
 NOW_MS = 1_700_000_000_000
 TOPIC_ID = UUID("12345678-1234-5678-1234-567812345678")
@@ -173,3 +174,8 @@ def open_manager(
     manager = LogManager(LogDirs(log_dirs, broker_id, cluster_id), **options)
     manager.load(now_ms)
     return manager
+
+
+def write_offsets(manager: LogManager, name: str, offsets: dict[TopicPartition, int]) -> None:
+    """Writes the checkpoints of that name, with these offsets of the logs that exist."""
+    manager.tasks.round(name).write(offsets, offsets.get)

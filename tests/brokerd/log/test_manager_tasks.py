@@ -12,7 +12,7 @@ from brokerd.log.scheduled_tasks import (
     TaskIntervals,
 )
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, segments_of
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, segments_of, write_offsets
 
 
 def test_retention_comes_at_its_interval(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_high_watermarks_are_kept_per_directory(tmp_path: Path) -> None:
     for partition in range(4):
         manager.create("t", partition, TOPIC_ID, CONFIG, NOW_MS)
     marks = {("t", partition): partition * 10 for partition in range(4)}
-    manager.write_offsets(checkpoints.HIGH_WATERMARK, marks)
+    write_offsets(manager, checkpoints.HIGH_WATERMARK, marks)
     assert manager.dirs.read(checkpoints.HIGH_WATERMARK) == marks
     entries = (tmp_path / "a" / "replication-offset-checkpoint").read_text().splitlines()
     assert len(entries) == 4
