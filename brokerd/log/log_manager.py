@@ -278,7 +278,7 @@ class LogManager:
 
     # -- shutdown --------------------------------------------------------------------------------
 
-    def shutdown(self, broker_epoch: int = -1) -> None:
+    def shutdown(self) -> None:
         """Closes all logs cleanly and marks the log directories so. All jobs must be done. A
         directory in which that fails gets no mark: it is recovered at the next start."""
         for path, reason in close_all(self._logs.values()).items():
@@ -287,7 +287,7 @@ class LogManager:
         for log_dir in self.dirs.live:
             try:
                 if log_dir.path not in self._failing:
-                    log_dir.mark_clean(broker_epoch)
+                    log_dir.mark_clean()
             except OSError as error:
                 self._failing[log_dir.path] = storage_error(error).message
         for path, reason in self._failing.items():

@@ -3,7 +3,7 @@
 Files beside the partitions' directories, as Kafka has them:
 - `.lock`: held (POSIX lock) while a broker uses the directory;
 - `meta.properties`: `version=0`, `broker.id`, `cluster.id`; another broker's directory is refused;
-- `.kafka_cleanshutdown`: `{"version":0,"brokerEpoch":N}`, written last at a clean stop and removed
+- `.kafka_cleanshutdown`: `{"version":0,"brokerEpoch":-1}`, written last at a clean stop and removed
   (`begin_load`) before anything is loaded, so that a crash while loading counts as unclean;
 - the four checkpoints of `checkpoints`, each for all partitions of the directory.
 
@@ -47,7 +47,7 @@ class LogDirFailedError(LogDirError):
 class LogDir:
     """A locked log directory with the number of its logs, and its checkpoints by name."""
 
-    def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
+    def __init__(self, path: str, broker_id: int) -> None:
         """Locks the directory (created if missing) and checks its owner. Raises LogDirFailedError;
         LogDirError if the broker must not start."""
         self.path = os.path.abspath(path)
@@ -57,7 +57,7 @@ class LogDir:
         try:
             os.makedirs(self.path, exist_ok=True)
             self._lock_fd = _lock(self.path)
-            self._check_meta(broker_id, cluster_id)
+            self._check_meta(broker_id)
             os.listdir(self.path)
             self.was_clean = _is_clean(Path(self.path, CLEAN_SHUTDOWN))
         except OSError as error:
@@ -67,7 +67,7 @@ class LogDir:
             self.unlock()
             raise
 
-    def _check_meta(self, broker_id: int, cluster_id: str | None) -> None:
+    def _check_meta(self, broker_id: int) -> None:
         path = Path(self.path, META_PROPERTIES)
         if not path.exists():
             checkpoints.replace_file(path, f"version=0\nbroker.id={broker_id}\n")
@@ -83,8 +83,6 @@ class LogDir:
                 f"{path} says broker.id={found['broker.id']}, this broker is {broker_id}: the "
                 "directory belongs to another broker; correct log.dirs or broker.id"
             )
-        if cluster_id is not None:
-            self.join(cluster_id)
 
     @property
     def cluster_id(self) -> str:
@@ -138,10 +136,9 @@ class LogDir:
             logger.warning("%s; going on without what it said", error.message)
             return {}
 
-    def mark_clean(self, broker_epoch: int) -> None:
+    def mark_clean(self) -> None:
         """Writes the mark of a clean stop. Raises OSError."""
-        text = json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":"))
-        checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", text)
+        checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", '{"version":0,"brokerEpoch":-1}')
 
     def unlock(self) -> None:
         """Unlocks the directory. A second call does nothing."""

@@ -34,7 +34,7 @@ class LogDirs:
     """`paths` are all directories, `live` those online, `offline` the reasons of the others, `lost`
     the reasons of partitions in them that are not served. `of` has the directory of each log."""
 
-    def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None = None) -> None:
+    def __init__(self, paths: Sequence[str], broker_id: int) -> None:
         """Locks the directories. Raises LogDirError."""
         self.paths = [os.path.abspath(path) for path in paths]
         self.live: list[LogDir] = []
@@ -46,7 +46,7 @@ class LogDirs:
         self._refuse_twice()
         try:
             for path in paths:
-                self._open(path, broker_id, cluster_id)
+                self._open(path, broker_id)
             self.require_one()
         except LogDirError:
             self.unlock()
@@ -60,9 +60,9 @@ class LogDirs:
             if self.paths.count(path) > 1 or other != path:
                 raise LogDirError(f"log.dirs names one directory twice, as {other} and {path}")
 
-    def _open(self, path: str, broker_id: int, cluster_id: str | None) -> None:
+    def _open(self, path: str, broker_id: int) -> None:
         try:
-            self.live.append(LogDir(path, broker_id, cluster_id))
+            self.live.append(LogDir(path, broker_id))
         except LogDirFailedError as error:
             self._offline(os.path.abspath(path), str(error), 0)
 

@@ -166,12 +166,9 @@ def records(log: UnifiedLog, offset: int = 0, max_bytes: int = 1 << 20) -> list[
     ]
 
 
-def open_manager(
-    log_dirs: list[str], broker_id: int, *, now_ms: int, cluster_id: str | None = None,
-    **options: Any,
-) -> LogManager:  # fmt: skip
+def open_manager(log_dirs: list[str], broker_id: int, *, now_ms: int, **options: Any) -> LogManager:
     """The logs of these directories, locked and loaded."""
-    manager = LogManager(LogDirs(log_dirs, broker_id, cluster_id), **options)
+    manager = LogManager(LogDirs(log_dirs, broker_id), **options)
     manager.load(now_ms)
     return manager
 

@@ -21,8 +21,8 @@ from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, records, 
 def test_logs_are_there_again_after_a_clean_stop(tmp_path: Path) -> None:
     manager = start(tmp_path)
     fill(manager)
-    manager.shutdown(broker_epoch=7)
-    assert (tmp_path / ".kafka_cleanshutdown").read_text() == '{"version":0,"brokerEpoch":7}'
+    manager.shutdown()
+    assert (tmp_path / ".kafka_cleanshutdown").read_text() == '{"version":0,"brokerEpoch":-1}'
     assert (tmp_path / "recovery-point-offset-checkpoint").read_text() == "0\n1\nt 0 20\n"
     manager = start(tmp_path)
     assert not (tmp_path / ".kafka_cleanshutdown").exists()
@@ -104,8 +104,10 @@ def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
 def test_another_brokers_directory_is_refused(tmp_path: Path, field: str) -> None:
     (tmp_path / "meta.properties").write_text(f"#\nversion=0\nbroker.id=1\n{field}\n")
     with pytest.raises(LogDirError, match=field):
-        start(tmp_path, cluster_id="mine")
-    start(tmp_path / "new", cluster_id="mine").shutdown()
+        start(tmp_path).join("mine")
+    manager = start(tmp_path / "new")
+    manager.join("mine")
+    manager.shutdown()
     text = (tmp_path / "new" / "meta.properties").read_text()
     assert text == "version=0\nbroker.id=1\ncluster.id=mine\n"
 
