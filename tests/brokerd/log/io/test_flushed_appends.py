@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.clock import ManualClock
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
@@ -18,6 +17,7 @@ from brokerd.replication.replica_manager import ReplicaManager
 from tests.brokerd.log.managers import crash, start
 from tests.brokerd.log.support import NOW_MS, Disk, batch, open_log
 from tests.brokerd.replication.support import state
+from tests.support.manual_clock import ManualClock
 
 
 def led(directory: Path, disk: Disk, messages: int) -> Partition:

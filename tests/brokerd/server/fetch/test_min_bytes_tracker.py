@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from brokerd.clock import ManualClock
 from brokerd.errors import ErrorCode
 from brokerd.metrics import FETCH, BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
@@ -26,6 +25,7 @@ from tests.brokerd.log.support import NOW_MS, batch, open_log
 from tests.brokerd.replication.support import state
 from tests.brokerd.server.led import led
 from tests.brokerd.server.produce.test_responses import Client
+from tests.support.manual_clock import ManualClock
 
 COUNT = 4
 ONE = len(batch(size=1000))

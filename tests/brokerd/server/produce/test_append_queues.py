@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from brokerd.clock import ManualClock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult
 from brokerd.log.unified_log import UnifiedLog
@@ -24,6 +23,7 @@ from brokerd.server.produce import append_queues
 from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
 from tests.brokerd.log.support import NOW_MS, batch, headers, records
 from tests.brokerd.replication.support import replica, state
+from tests.support.manual_clock import ManualClock
 
 GZIP = Work(Codec.GZIP, 9, Rules(), False, 1 << 20)
 TOO_SMALL = GZIP._replace(max_message_bytes=10)

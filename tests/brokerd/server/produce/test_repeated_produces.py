@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from brokerd.clock import ManualClock
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode
 from brokerd.metrics import BrokerMetrics, LoopTimes
@@ -27,6 +26,7 @@ from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.replication.support import replica, state
 from tests.brokerd.server.led import led
+from tests.support.manual_clock import ManualClock
 
 SEGMENT_BYTES = 4096
 TOPIC = "t"

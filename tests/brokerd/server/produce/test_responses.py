@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from brokerd.clock import ManualClock
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import BrokerMetrics, LoopTimes
@@ -25,6 +24,7 @@ from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state
 from tests.brokerd.server.led import led
+from tests.support.manual_clock import ManualClock
 
 V = 8
 
