@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 
 class Progress:
@@ -21,9 +22,7 @@ class Progress:
             left_s = deadline_s - asyncio.get_running_loop().time()
             if left_s <= 0:
                 return False
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(left_s):
                     await self._changed.wait()
-            except TimeoutError:
-                pass
         return True

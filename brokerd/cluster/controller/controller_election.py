@@ -3,6 +3,7 @@ creates the node and raises the epoch in one multi. Every later write of a contr
 that checks the version of `/controller_epoch`."""
 
 import logging
+from contextlib import suppress
 from typing import NamedTuple
 
 from kazoo.exceptions import BadVersionError, NodeExistsError
@@ -64,7 +65,5 @@ async def _epoch(zookeeper: ZooKeeper) -> tuple[int, int]:
         node = await zookeeper.get(paths.CONTROLLER_EPOCH)
         if node is not None:
             return decode_controller_epoch(node[0]), node[1].version
-        try:
+        with suppress(NodeExistsError):
             await zookeeper.create(paths.CONTROLLER_EPOCH, b"0")
-        except NodeExistsError:
-            pass

@@ -14,6 +14,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from uuid import UUID, uuid4
@@ -211,10 +212,8 @@ class ControllerService:
 
     async def _make_feature_node(self) -> None:
         """What Kafka's controller writes when it is the first of its cluster."""
-        try:
+        with suppress(NodeExistsError):
             await self._zookeeper.create(paths.FEATURE, encode_feature())
-        except NodeExistsError:
-            pass
 
     async def _with_id(self, topic: ReadTopic) -> ReadTopic:
         """A topic made by a Kafka before 2.8 is given its id now, as Kafka's controller does."""

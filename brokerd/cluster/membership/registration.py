@@ -9,6 +9,7 @@ import logging
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
@@ -44,10 +45,8 @@ async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
     if node is None:
         drawn = urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
         await zookeeper.ensure("/cluster")
-        try:
+        with suppress(NodeExistsError):
             await zookeeper.create(paths.CLUSTER_ID, encode_cluster_id(drawn))
-        except NodeExistsError:
-            pass
         node = await zookeeper.get(paths.CLUSTER_ID)
     assert node is not None, "/cluster/id is never deleted"
     found = decode_cluster_id(node[0])
@@ -68,10 +67,8 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
     deadline_s = loop.time() + zookeeper.session_timeout_ms / 1000 + WAIT_MARGIN_S
     is_logged = False
     while True:
-        try:
+        with suppress(NodeExistsError):
             await zookeeper.create(path, data, ephemeral=True)
-        except NodeExistsError:
-            pass
         changed = asyncio.Event()
         stat = await zookeeper.exists(path, changed.set)
         if stat is None:
@@ -89,11 +86,9 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
                 stat.ephemeralOwner,
                 deadline_s - loop.time(),
             )
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout_at(deadline_s):
                 await changed.wait()
-        except TimeoutError:
-            pass
 
 
 class Registration:

@@ -7,6 +7,7 @@ nodes below it may have none."""
 
 import asyncio
 import logging
+from contextlib import suppress
 
 from kazoo.exceptions import NoNodeError
 from kazoo.security import CREATOR_ALL_ACL, OPEN_ACL_UNSAFE, READ_ACL_UNSAFE
@@ -53,7 +54,5 @@ async def close_what_is_open(zookeeper: ZooKeeper) -> None:
 
 
 async def _close(zookeeper: ZooKeeper, path: str) -> None:
-    try:
+    with suppress(NoNodeError):  # gone meanwhile
         await zookeeper.set_acl(path, secure(path))
-    except NoNodeError:
-        pass  # gone meanwhile

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from kazoo.exceptions import (
@@ -254,19 +255,15 @@ class ZooKeeper:
         level = ""
         for name in path.split("/")[1:]:
             level += f"/{name}"
-            try:
+            with suppress(NodeExistsError):
                 await self.create(level)
-            except NodeExistsError:
-                pass
 
     async def make_chroot(self) -> None:
         """Creates the nodes of the chroot in `zookeeper.connect`, if they do not exist."""
         if not self._client.chroot:
             return
-        try:
+        with suppress(NodeExistsError):
             await self._result(lambda: self._client.make_chroot_async(self._acl_of("/")))
-        except NodeExistsError:
-            pass
 
     async def set(self, path: str, data: bytes, version: int = -1) -> ZnodeStat:
         """Raises BadVersionError, NoNodeError."""
@@ -284,10 +281,8 @@ class ZooKeeper:
 
     async def delete(self, path: str) -> None:
         """Deletes a node; a missing node is no error."""
-        try:
+        with suppress(NoNodeError):
             await self._result(lambda: self._client.delete_async(path))
-        except NoNodeError:
-            pass
 
     async def multi(self, operations: Sequence[Operation]) -> list[Any]:
         """Does all operations or none. Raises MultiError with the operation that failed."""

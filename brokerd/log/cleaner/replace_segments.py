@@ -9,6 +9,7 @@ the next start finishes or undoes this (`loader.tidy`).
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -77,10 +78,8 @@ def _put_in_place(old: Sequence[Segment]) -> list[str]:
 
 def discard(directory: str, base_offset: int, job: str) -> None:
     for suffix in _FILES:
-        try:
+        with suppress(FileNotFoundError):
             os.unlink(names.cleaned_file(directory, base_offset, suffix, job))
-        except FileNotFoundError:
-            continue
 
 
 def _cleaned(segment: Segment, suffix: str, job: str) -> str:

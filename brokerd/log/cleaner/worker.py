@@ -6,6 +6,7 @@ gives up a job if the broker is no longer its parent."""
 
 import os
 import sys
+from contextlib import suppress
 from typing import BinaryIO
 
 from brokerd.cpu_scheduling import yield_to_event_loop
@@ -40,10 +41,10 @@ def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
 def main() -> None:
     os.nice(_NICENESS)
     yield_to_event_loop()
-    try:
+    with suppress(
+        BrokenPipeError, KeyboardInterrupt
+    ):  # the broker is gone, or was interrupted, too
         serve(sys.stdin.buffer, sys.stdout.buffer)
-    except (BrokenPipeError, KeyboardInterrupt):
-        pass  # the broker has gone, or both were interrupted
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ it need not look further. There is no file where there is no entry.
 import errno
 import os
 import struct
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from brokerd.log.indexes.offset_index import CorruptIndexError
@@ -52,10 +53,8 @@ def write(path: str, entries: list[AbortedTxn], start: int) -> None:
     """Have a file hold these entries, of which those before number `start` are in it already.
     Without entries there is no file. Raises OSError."""
     if not entries:
-        try:
+        with suppress(FileNotFoundError):
             os.unlink(path)
-        except FileNotFoundError:
-            pass
         return
     data = b"".join(ENTRY.pack(_VERSION, *entry) for entry in entries[start:])
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)

@@ -5,6 +5,7 @@ that found is kept until it is asked again. A batch whose records do not hold to
 whole, by its base offset: it must not make a log unsearchable."""
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from brokerd.errors import KafkaError
@@ -96,10 +97,8 @@ def _walked(
         return _walk(segment.file.fd(), position, search)
     header = search.header
     if header.count <= AT_ONCE_RECORDS_MAX and header.size_bytes <= AT_ONCE_BYTES_MAX:
-        try:
+        with suppress(TooManyBytes):
             return _walk(segment.file.fd(), position, search, UNPACKED_AT_ONCE_BYTES_MAX)
-        except TooManyBytes:
-            pass
     raise NotInPageCache(PendingWalk(segments, segment, position, search))
 
 
