@@ -41,9 +41,7 @@ def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
 def main() -> None:
     os.nice(_NICENESS)
     yield_to_event_loop()
-    with suppress(
-        BrokenPipeError, KeyboardInterrupt
-    ):  # the broker is gone, or was interrupted, too
+    with suppress(BrokenPipeError, KeyboardInterrupt):  # the broker has gone, or was interrupted
         serve(sys.stdin.buffer, sys.stdout.buffer)
 
 
