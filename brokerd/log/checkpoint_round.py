@@ -2,6 +2,7 @@
 takes tens of milliseconds, and written if any changed."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
@@ -16,19 +17,17 @@ OffsetOf = Callable[[TopicPartition], int | None]
 """The offset to be written for a log; None for a log that need not be in the file."""
 
 
+@dataclass(slots=True)
 class CheckpointRound:
-    """The file `name` of every log directory; `done` is called for each that was written."""
+    """The file `_name` of every log directory; `_done` is called for each that was written."""
 
-    def __init__(
-        self, dirs: LogDirs, name: str, submit: Callable[[DiskJob], None], done: Done
-    ) -> None:
-        self._dirs = dirs
-        self._name = name
-        self._submit = submit
-        self._done = done
-        self._keys: Iterator[TopicPartition] | None = None
-        self._offset_of: OffsetOf = lambda key: None
-        self._found: dict[str, dict[TopicPartition, int]] = {}
+    _dirs: LogDirs
+    _name: str
+    _submit: Callable[[DiskJob], None]
+    _done: Done
+    _keys: Iterator[TopicPartition] | None = None
+    _offset_of: OffsetOf = lambda key: None
+    _found: dict[str, dict[TopicPartition, int]] = field(default_factory=dict)
 
     @property
     def is_under_way(self) -> bool:

@@ -4,6 +4,7 @@ percent-encoded as by Kafka's Sanitizer."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError
@@ -43,15 +44,13 @@ def unsanitized(part: str) -> str:
     return unquote(part)
 
 
+@dataclass(slots=True)
 class ConfigAdmin:
-    """Changes configs. `followed` gives the newest config change that this broker has applied."""
+    """Changes configs. `_followed` gives the newest config change that this broker has applied."""
 
-    def __init__(
-        self, zookeeper: ZooKeeper, progress: Progress, followed: Callable[[], int]
-    ) -> None:
-        self._zookeeper = zookeeper
-        self._progress = progress
-        self._followed = followed
+    _zookeeper: ZooKeeper
+    _progress: Progress
+    _followed: Callable[[], int]
 
     async def alter(self, entity: str, update: ConfigUpdate, *, validate_only: bool) -> None:
         """Changes the config at `/config/<entity>` and returns when this broker has it. Raises what

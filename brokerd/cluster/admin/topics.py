@@ -10,6 +10,7 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Sequence
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
@@ -54,24 +55,18 @@ OTHERS_TIMEOUT_S = 1.0
 """How long an answer waits for brokers other than this one to have heard of the change."""
 
 
+@dataclass(slots=True)
 class TopicAdmin:
-    """`service` gives the controller's service while this broker is controller."""
+    """`_service` gives the controller's service while this broker is controller."""
 
-    def __init__(
-        self,
-        zookeeper: ZooKeeper,
-        settings: ClusterSettings,
-        image: MetadataImage,
-        progress: Progress,
-        service: Callable[[], ControllerService | None],
-    ) -> None:
-        self._zookeeper = zookeeper
-        self._settings = settings
-        self._image = image
-        self._progress = progress
-        self._service = service
-        self._creating: dict[str, asyncio.Task[None]] = {}
-        self._planned: dict[str, str] = {}  # those being created, as `MetadataImage.taken`
+    _zookeeper: ZooKeeper
+    _settings: ClusterSettings
+    _image: MetadataImage
+    _progress: Progress
+    _service: Callable[[], ControllerService | None]
+    _creating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _planned: dict[str, str] = field(default_factory=dict)
+    """Topics that are being created, as `MetadataImage.taken`."""
 
     def _controller(self) -> ControllerService:
         service = self._service()

@@ -10,7 +10,7 @@ import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
@@ -91,16 +91,14 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
                 await changed.wait()
 
 
+@dataclass(slots=True)
 class Registration:
-    """With the current endpoints. `on_due("registration")` asks for a call of `update`."""
+    """This broker's, with its current endpoints. `_on_due("registration")` asks for an `update`."""
 
-    def __init__(
-        self, zookeeper: ZooKeeper, settings: ClusterSettings, on_due: Callable[[str], None]
-    ) -> None:
-        self._zookeeper = zookeeper
-        self._settings = settings
-        self._on_due = on_due
-        self._advertised: tuple[Endpoint, ...] = ()
+    _zookeeper: ZooKeeper
+    _settings: ClusterSettings
+    _on_due: Callable[[str], None]
+    _advertised: tuple[Endpoint, ...] = ()
 
     def advertise(self, endpoints: tuple[Endpoint, ...]) -> None:
         self._settings = replace(self._settings, endpoints=endpoints)

@@ -8,6 +8,7 @@ in, or returns False, and the round ends."""
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -276,26 +277,21 @@ class _Cleaning:
                 position += at
 
 
+@dataclass(slots=True)
 class Throttle:
     """Keeps reads and writes below log.cleaner.io.max.bytes.per.second, by pauses."""
 
-    def __init__(
-        self,
-        bytes_per_second: float,
-        now_s: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._rate = bytes_per_second
-        self._now_s = now_s
-        self._sleep = sleep
-        self._free_at_s = 0.0
+    bytes_per_second: float
+    now_s: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    _free_at_s: float = 0.0
 
     def took(self, size_bytes: int) -> None:
-        now_s = self._now_s()
-        self._free_at_s = max(self._free_at_s, now_s) + size_bytes / self._rate
+        now_s = self.now_s()
+        self._free_at_s = max(self._free_at_s, now_s) + size_bytes / self.bytes_per_second
         pause_s = self._free_at_s - now_s
         if pause_s >= PAUSE_MIN_S:
-            self._sleep(pause_s)
+            self.sleep(pause_s)
 
 
 def _size_of(path: str) -> int:
