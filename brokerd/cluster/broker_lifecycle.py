@@ -156,7 +156,7 @@ class BrokerLifecycle:
             raise
 
     async def wait_for_startup_epochs(self) -> None:
-        """See `startup_epoch_wait`."""
+        """Waits as `startup_epoch_wait` says."""
         timeout_s = OWN_TIMEOUT_S if self.is_controller else TIMEOUT_S
         given_up = await self._feed.startup_wait.wait(timeout_s)
         if given_up:

@@ -89,7 +89,8 @@ def replace_file(
 
 
 def read_offsets(path: Path | str) -> dict[TopicPartition, int]:
-    """An empty file has no entries: Kafka creates the files empty. Raises as `read_entries`."""
+    """(topic, partition) → offset; none in an empty file, as Kafka creates them. Raises as
+    `read_entries`."""
     return {
         (topic, partition): offset
         for topic, partition, offset in read_entries(path, OFFSET, may_be_empty=True)

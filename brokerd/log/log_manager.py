@@ -156,9 +156,10 @@ class LogManager:
         *,
         is_new: bool = True,
     ) -> UnifiedLog:
-        """The existing log, else a new, empty one. `is_new`: the partition never had a record; else
-        its log may be in an offline log directory. Raises KafkaError: INCONSISTENT_TOPIC_ID if a
-        partition that is not new has the log of another topic, KAFKA_STORAGE_ERROR."""
+        """The log of a partition: the existing one, else a new one. `is_new`: the partition never
+        had a record; else its log may be in an offline log directory. Raises KafkaError:
+        INCONSISTENT_TOPIC_ID if a partition that is not new has the log of another topic,
+        KAFKA_STORAGE_ERROR."""
         key = (topic, partition)
         log = self._logs.get(key)
         if log is not None and is_new and log.topic_id not in (NIL, topic_id):

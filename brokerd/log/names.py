@@ -64,6 +64,6 @@ def parse_partition_directory(name: str) -> TopicPartition | None:
 
 
 def deleted_directory(topic: str, partition: int, unique: UUID) -> str:
-    """Long topic names are cut."""
+    """The name of a partition's directory that is to be removed; long topic names are cut."""
     suffix = f"-{partition}.{unique.hex}{DELETE_SUFFIX}"
     return topic[: DIRECTORY_NAME_MAX - len(suffix)] + suffix

@@ -83,8 +83,8 @@ def _lz4_level(level: int | None) -> int:
 
 
 def decompress(codec: int, data: memoryview, max_bytes: int | None = None) -> memoryview:
-    """At most `max_bytes` of records (None: `decompressed_max`). Raises KafkaError: INVALID_RECORD
-    when the data are damaged, TooManyBytes, UNSUPPORTED_COMPRESSION_TYPE."""
+    """The records behind `data`, at most `max_bytes` (None: `decompressed_max`). Raises KafkaError:
+    INVALID_RECORD when the data are damaged, TooManyBytes, UNSUPPORTED_COMPRESSION_TYPE."""
     if codec == Codec.NONE:
         return data
     if codec not in _DECOMPRESSORS:

@@ -47,7 +47,7 @@ def malformed(what: str) -> KafkaError:
 
 
 def parse_header(frame: memoryview) -> RequestHeader:
-    """The frame comes without its size. Raises KafkaError(INVALID_REQUEST)."""
+    """The header of a frame without its size. Raises KafkaError(INVALID_REQUEST)."""
     try:
         api_key, api_version, correlation_id, length = REQUEST_HEAD.unpack_from(frame, 0)
     except struct_error:

@@ -48,7 +48,7 @@ def write_count(out: bytearray, number: int, flexible: bool) -> None:
 
 
 def write_text(out: bytearray, text: str | None, flexible: bool) -> None:
-    """Nullable; cut off at its greatest length."""
+    """Appends a nullable string, cut off at its greatest length."""
     if text is None:
         out += b"\x00" if flexible else _INT16.pack(-1)
         return

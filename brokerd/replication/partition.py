@@ -113,8 +113,8 @@ class Partition:
     # -- as a leader -------------------------------------------------------------------------------
 
     def append(self, batches: Sequence[Buffer], now_ms: int) -> list[AppendResult]:
-        """Raises KafkaError: NOT_LEADER_OR_FOLLOWER, or KAFKA_STORAGE_ERROR as
-        `UnifiedLog.append`."""
+        """Appends checked batches. Raises KafkaError: NOT_LEADER_OR_FOLLOWER,
+        KAFKA_STORAGE_ERROR."""
         if not self.is_leader:
             raise self._not_leader()
         log = self.log
@@ -197,7 +197,7 @@ class Partition:
         self.advance()
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
-        """(epoch, its end offset) for OffsetForLeaderEpoch. Raises KafkaError."""
+        """The answer to OffsetForLeaderEpoch: (epoch, its end offset). Raises KafkaError."""
         self.log.check_end()
         if epoch == self.leader_epoch:
             return epoch, self.log.log_end_offset

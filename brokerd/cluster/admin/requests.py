@@ -8,8 +8,8 @@ DEFAULT = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTopic:
-    """With `assignment` (partition → replicas) partitions and replication_factor stay DEFAULT;
-    without it DEFAULT means the broker's default. A setting in `config` that is None is refused."""
+    """A topic to create. With `assignment` (partition → replicas) the numbers stay DEFAULT; without
+    it DEFAULT means the broker's default. A setting in `config` that is None is refused."""
 
     name: str
     partitions: int = DEFAULT

@@ -67,7 +67,7 @@ class TopicDeletions:
     def is_held_up(
         self, name: str, applied: Mapping[int, int], live: Collection[int], offline: Collection[str]
     ) -> bool:
-        """Whether only what is offline holds up the deletion."""
+        """Whether the deletion waits only for what is offline."""
         deletion = self._topics[name]
         return _waits(name, deletion, live, offline) and _is_applied(deletion, applied, live)
 

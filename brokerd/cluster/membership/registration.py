@@ -93,7 +93,7 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
 
 @dataclass(slots=True)
 class Registration:
-    """This broker's, with its current endpoints. `_on_due("registration")` asks for an `update`."""
+    """The registration of this broker. `_on_due("registration")` asks for a call of `update`."""
 
     _zookeeper: ZooKeeper
     _settings: ClusterSettings

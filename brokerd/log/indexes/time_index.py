@@ -27,7 +27,7 @@ Entry = tuple[int, int]
 
 
 class TimeIndex:
-    """What reads the file raises OSError, and CorruptIndexError if it has become shorter."""
+    """Methods that read the file raise OSError, and CorruptIndexError if it has become shorter."""
 
     __slots__ = ("_base_offset", "_last_ms", "_last_offset", "_offsets", "_path", "_pending_max",
                  "_timestamps", "_written")  # fmt: skip

@@ -154,7 +154,8 @@ class SegmentList:
         return [each for each in self._aborted(offset, upper) if each.last_offset >= offset]
 
     def aborted_across(self, offset: int) -> list[AbortedTxn]:
-        """Those that began before `offset`, with markers at or after it. Raises OSError."""
+        """Aborted transactions that began before `offset`, with markers behind it. Raises
+        OSError."""
         return list(self._aborted(offset, offset))
 
     def _aborted(self, offset: int, began_below: int) -> Iterator[AbortedTxn]:
