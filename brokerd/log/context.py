@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
 from heapq import heappop, heappush
-from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.io.disk_jobs import DiskJob, run_now
@@ -76,25 +76,18 @@ class LogContext:
         return storage_error(error)
 
 
-class HasDisk(Protocol):
-    def failed(self, error: OSError) -> KafkaError:
-        """The KafkaError for an error of the disk."""
-        ...
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-L = TypeVar("L", bound=HasDisk)
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def raises_storage_error(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
-    """Decorator of a log's methods: turns OSError into KAFKA_STORAGE_ERROR."""
+def raises_storage_error(method: F) -> F:
+    """Decorator of methods of a log, and of functions that get one: turns OSError into
+    KAFKA_STORAGE_ERROR."""
 
     @wraps(method)
-    def wrapped(log: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(log: Any, /, *args: Any, **kwargs: Any) -> Any:
         try:
             return method(log, *args, **kwargs)
         except OSError as error:
             raise log.failed(error) from error
 
-    return wrapped
+    return cast("F", wrapper)

@@ -11,7 +11,6 @@ As in Kafka, a directory that cannot be read or written is offline, and the othe
 one that is in use, or belongs to another broker, the broker does not start."""
 
 import fcntl
-import json
 import logging
 import os
 import shutil
@@ -59,7 +58,7 @@ class LogDir:
             self._lock_fd = _lock(self.path)
             self._check_meta(broker_id)
             os.listdir(self.path)
-            self.was_clean = _is_clean(Path(self.path, CLEAN_SHUTDOWN))
+            self.was_clean = Path(self.path, CLEAN_SHUTDOWN).exists()
         except OSError as error:
             self.unlock()
             raise _failed(self.path, error) from error
@@ -167,20 +166,6 @@ def _lock(path: str) -> int:
             "stop that one or give this broker another log.dirs"
         ) from None
     return fd
-
-
-def _is_clean(marker: Path) -> bool:
-    """Whether the mark of a clean stop exists; that of Kafka before 3.6 is an empty file."""
-    try:
-        text = marker.read_text(encoding="utf-8")
-        if not text or isinstance(json.loads(text), dict):
-            return True
-    except FileNotFoundError:
-        return False
-    except ValueError:
-        pass
-    logger.warning("%s: line 1 is no mark of a clean stop; the logs are recovered", marker)
-    return False
 
 
 def _read_properties(path: Path) -> dict[str, str]:

@@ -63,7 +63,7 @@ def recover(
 ) -> LoadedLog:
     """Check everything from the segment of `recovery_point` on; see the module. Raises OSError."""
     epochs = LeaderEpochFileCache(segments[0].directory)
-    known_epochs = epochs.entries
+    known_epochs = list(epochs.entries)
     kept, log_end, cut_bytes, transactional = _check(segments, recovery_point, epochs)
     if log_end < log_start_offset:
         directory = kept[0].directory
