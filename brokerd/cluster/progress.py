@@ -17,12 +17,8 @@ class Progress:
 
     async def until(self, reached: Callable[[], bool], timeout_s: float) -> bool:
         """Returns whether the condition became true in time."""
-        deadline_s = asyncio.get_running_loop().time() + timeout_s
-        while not reached():
-            left_s = deadline_s - asyncio.get_running_loop().time()
-            if left_s <= 0:
-                return False
-            with suppress(TimeoutError):
-                async with asyncio.timeout(left_s):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while not reached():
                     await self._changed.wait()
-        return True
+        return reached()
