@@ -11,14 +11,9 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotE
 
 from brokerd.cluster.admin.outcomes import unreachable
 from brokerd.cluster.progress import Progress
-from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper import paths, znode_json
 from brokerd.cluster.zookeeper.operations import Create, Delete, Operation, SetData
-from brokerd.cluster.zookeeper.znode_json import (
-    NodeFormatError,
-    decode_config,
-    encode_config,
-    encode_config_change,
-)
+from brokerd.cluster.zookeeper.znode_json import NodeFormatError
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, Node, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -75,13 +70,13 @@ class ConfigAdmin:
         """The number of the config change; NOTHING if nothing changed."""
         path = paths.config(entity)
         node = await self._zookeeper.get(path)
-        wanted = update(decode_config(path, node[0]) if node else {})
+        wanted = update(znode_json.decode_config(path, node[0]) if node else {})
         if inspect.isawaitable(wanted):
             wanted = await wanted
         if validate_only:
             return NOTHING
         write = await self._write(path, node, wanted)
-        notification = encode_config_change(entity)
+        notification = znode_json.encode_config_change(entity)
         *_, created = await self._zookeeper.multi(
             [*write, Create(paths.CONFIG_CHANGE_PREFIX, notification, sequence=True)]
         )
@@ -92,7 +87,7 @@ class ConfigAdmin:
         self, path: str, node: Node | None, wanted: Mapping[str, str]
     ) -> Sequence[Operation]:
         """An empty config of a quota entity is removed; others stay, as in Kafka."""
-        data = encode_config(wanted)
+        data = znode_json.encode_config(wanted)
         if len(data) > CONFIG_BYTES_MAX:
             message = f"A config may have {CONFIG_BYTES_MAX} bytes, not {len(data)}."
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
@@ -131,6 +126,6 @@ class ConfigAdmin:
 
 def _decoded(path: str, node: Node | None) -> dict[str, str]:
     try:
-        return decode_config(path, node[0]) if node else {}
+        return znode_json.decode_config(path, node[0]) if node else {}
     except NodeFormatError:
         return {}
