@@ -2,8 +2,6 @@
 broker has applied it, any after AGE_MS_MAX: a broker that slept longer reloads everything. The
 newest entry stays, since the next controller continues its number."""
 
-from collections.abc import Sequence
-
 from brokerd.cluster.zookeeper import bulk_reads, paths
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper
 
@@ -22,14 +20,8 @@ async def purge_old(zookeeper: ZooKeeper, now_ms: int) -> None:
     entries = await bulk_reads.numbered(zookeeper, paths.CHANGES)
     entries.pop(max(entries, default=-1), None)
     config_changes = await bulk_reads.numbered(zookeeper, paths.CONFIG_CHANGES)
-    for path in await _old(zookeeper, [*entries.values(), *config_changes.values()], now_ms):
-        await zookeeper.delete(path)
-
-
-async def _old(zookeeper: ZooKeeper, candidates: Sequence[str], now_ms: int) -> list[str]:
+    candidates = [*entries.values(), *config_changes.values()]
     nodes = await zookeeper.get_many(candidates)
-    return [
-        path
-        for path, node in zip(candidates, nodes, strict=True)
-        if node is not None and now_ms - node[1].ctime > AGE_MS_MAX
-    ]
+    for path, node in zip(candidates, nodes, strict=True):
+        if node is not None and now_ms - node[1].ctime > AGE_MS_MAX:
+            await zookeeper.delete(path)

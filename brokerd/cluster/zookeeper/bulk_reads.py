@@ -4,6 +4,7 @@ broker from serving the others."""
 
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from brokerd.cluster.zookeeper import paths
@@ -84,16 +85,13 @@ async def topics(zookeeper: ZooKeeper, names: Sequence[str]) -> AsyncIterator[li
     for start in range(0, len(names), TOPICS_PER_RUN):
         run = names[start : start + TOPICS_PER_RUN]
         nodes = await zookeeper.get_many([paths.topic(name) for name in run])
-        yield await _decode(zip(run, nodes, strict=True))
+        read: list[ReadTopic] = []
+        await in_turns(zip(run, nodes, strict=True), partial(_take_topic, read))
+        yield read
 
 
-async def _decode(found: Iterable[tuple[str, Node | None]]) -> list[ReadTopic]:
-    read: list[ReadTopic] = []
-    await in_turns(found, lambda each: _take_topic(read, *each))
-    return read
-
-
-def _take_topic(read: list[ReadTopic], name: str, node: Node | None) -> None:
+def _take_topic(read: list[ReadTopic], found: tuple[str, Node | None]) -> None:
+    name, node = found
     if node is None:
         return
     try:

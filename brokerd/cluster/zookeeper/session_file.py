@@ -71,7 +71,10 @@ def end(
         client_id = client.client_id
         return bool(client.connected and client_id and client_id[0] == session.id)
     finally:
-        _close(client)
+        # kazoo stumbles over its own socket where it never had a connection.
+        with suppress(KazooException, OSError, AttributeError):
+            client.stop()
+            client.close()
 
 
 def end_saved(
@@ -85,11 +88,3 @@ def end_saved(
     forget(path)
     if ended:
         logger.info("the session 0x%x that an earlier process left is ended", earlier.id)
-
-
-def _close(client: Client) -> None:
-    try:
-        client.stop()
-        client.close()
-    except (KazooException, OSError, AttributeError) as error:
-        logger.debug("closing a session: %r", error)
