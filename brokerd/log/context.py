@@ -59,7 +59,7 @@ class Trash:
 @dataclass(frozen=True, slots=True)
 class LogContext:
     """What a log needs from its broker. `submit` runs DiskJobs one at a time, in the order given.
-    `on_failure` is called for each error of the disk of the logs, `on_cut` when the recovery point
+    `on_failure` is called for each error of the disk of the logs, `on_truncated` when the recovery point
     of a log decreased. They may be called at any time, so they must not change a log."""
 
     files: OpenFiles = field(default_factory=OpenFiles)
@@ -67,7 +67,7 @@ class LogContext:
     submit: Callable[[DiskJob], None] = run_now
     on_event: EventSink = no_event
     on_failure: Callable[[OSError], object] = no_failure
-    on_cut: Callable[[], object] = lambda: None
+    on_truncated: Callable[[], object] = lambda: None
 
     def failed(self, error: OSError) -> KafkaError:
         """The error for a client. `on_failure` gets the disk's error, unless it is transient."""

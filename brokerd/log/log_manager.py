@@ -123,7 +123,7 @@ class LogManager:
             context = self._contexts[path] = replace(
                 self._context,
                 on_failure=lambda error: self._dir_failed(path, error),
-                on_cut=lambda: self.tasks.save_recovery_points_soon(),
+                on_truncated=lambda: self.tasks.save_recovery_points_soon(),
             )
         return context
 

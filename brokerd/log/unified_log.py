@@ -158,7 +158,7 @@ class UnifiedLog:
         local.recovery_point = loaded.recovery_point
         self.take(loaded)
         recovery.warn_of_loss(self.directory, durable_offset, self.log_end_offset)
-        local.context.on_cut()
+        local.context.on_truncated()
         self.on_truncated()
 
     def _load_producers(self) -> ProducerState:
