@@ -59,8 +59,8 @@ class Trash:
 @dataclass(frozen=True, slots=True)
 class LogContext:
     """What a log needs from its broker. `submit` runs DiskJobs one at a time, in the order given.
-    `on_failure` is called for each error of the disk of the logs, `on_truncated` when the recovery point
-    of a log decreased. They may be called at any time, so they must not change a log."""
+    `on_failure` is called for each error of the disk of the logs, `on_truncated` when the recovery
+    point of a log decreased; neither may change a log."""
 
     files: OpenFiles = field(default_factory=OpenFiles)
     trash: Trash = field(default_factory=Trash)
