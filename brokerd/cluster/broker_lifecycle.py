@@ -3,7 +3,8 @@
 The membership task joins (new session: register, load) or comes back (same session: set the watches
 again), then serves what watches flag. The election task tries to become controller whenever there
 is none. While this broker is controller a third task runs the ControllerService. Losing the
-connection stops neither the broker nor the image: all tasks wait for it to return."""
+connection stops neither the broker nor the image: all tasks wait for it to return.
+"""
 
 import asyncio
 import logging

@@ -1,5 +1,6 @@
 """What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
-BrokerLifecycle alone changes it, in place and on the event loop."""
+BrokerLifecycle alone changes it, in place and on the event loop.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

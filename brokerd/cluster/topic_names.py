@@ -1,5 +1,6 @@
 """Rules for topic names, as Kafka's. `.` and `_` become the same character in metric names, so a
-topic is refused whose name differs only there from another."""
+topic is refused whose name differs only there from another.
+"""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -2,7 +2,8 @@
 
 Nothing here changes the log. Offsets and leader epoch are written into the batches (both are
 outside the CRC); the rest is collected in a `Staged`, which the log applies after the write
-succeeded. No record is decoded."""
+succeeded. No record is decoded.
+"""
 
 import struct
 from collections.abc import Sequence

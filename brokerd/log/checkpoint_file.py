@@ -2,7 +2,8 @@
 
 The files are written later than logs are deleted. So before a log is created whose name an entry of
 a deleted log may have, `forget` clears that entry: else, after a kill, the new log would begin at
-the old offset, and lose records. (Kafka writes the files anew whenever a log is deleted.)"""
+the old offset, and lose records. (Kafka writes the files anew whenever a log is deleted.)
+"""
 
 import errno
 import os

@@ -1,5 +1,6 @@
 """One checkpoint of all logs: offsets are collected a slice at a time, since asking 40,000 logs
-takes tens of milliseconds, and written if any changed."""
+takes tens of milliseconds, and written if any changed.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field

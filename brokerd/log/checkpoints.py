@@ -4,7 +4,8 @@ Format: a line `0` (version), a line with the number of entries, then one entry 
 directory an entry is `topic partition offset`, in four files; per partition
 `leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp` and renamed
 (Utils.atomicMoveWithFallback); all but `leader-epoch-checkpoint` are synced, with the directory. A
-damaged one is logged and treated as missing: the logs have the same, only more slowly."""
+damaged one is logged and treated as missing: the logs have the same, only more slowly.
+"""
 
 import os
 import re

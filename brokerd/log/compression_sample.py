@@ -1,5 +1,6 @@
 """How well a segment is compressed, estimated from its first batches: few, and bounded before and
-after decompression. Sizes are those of whole batches, header included."""
+after decompression. Sizes are those of whole batches, header included.
+"""
 
 import os
 from itertools import islice

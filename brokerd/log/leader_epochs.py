@@ -3,7 +3,8 @@
 File `leader-epoch-checkpoint`: entries `epoch start_offset`, both rising. The entry of an epoch is
 made by the first batch appended under it. The file is replaced by a job that runs before a later
 flush: recovery finds the epochs of unflushed batches in the batches. After a damaged file
-(`is_damaged`) the owner computes the epochs from the batches."""
+(`is_damaged`) the owner computes the epochs from the batches.
+"""
 
 import logging
 import threading

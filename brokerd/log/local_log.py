@@ -2,7 +2,8 @@
 
 Invariants: what lies below `recovery_point` is durable; the last segment is the active one, the
 only one written to; `segments` is the same object for as long as the log is there. Where the log
-starts and ends is known by `UnifiedLog`, which passes it. Not thread-safe."""
+starts and ends is known by `UnifiedLog`, which passes it. Not thread-safe.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -3,7 +3,8 @@
 A partition is a directory `<topic>-<partition>`. In it, each segment's files start with its base
 offset in 20 digits. Suffixes behind those of segments: `.deleted` is to be removed, `.cleaned` is
 being written by compaction, `.swap` is complete and about to replace segments. A directory that is
-to be removed is `<topic>-<partition>.<uuid>-delete`."""
+to be removed is `<topic>-<partition>.<uuid>-delete`.
+"""
 
 import re
 from pathlib import Path

@@ -1,5 +1,6 @@
 """Forgets idempotent producers whose last batch is older than producer.id.expiration.ms, every
-producer.id.expiration.check.interval.ms; those of a log that is not loaded yet when it is."""
+producer.id.expiration.check.interval.ms; those of a log that is not loaded yet when it is.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

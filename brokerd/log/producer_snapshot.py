@@ -3,7 +3,8 @@
 File `<offset>.snapshot`, big-endian: int16 version 1, uint32 CRC-32C of all that follows, int32
 count, then per producer: int64 id, int16 epoch, int32 last sequence, int64 last offset, int32 last
 offset delta, int64 timestamp, int32 coordinator epoch, int64 first offset of an open transaction
-(-1 none). One is written at each roll (for the new segment's base offset) and at a clean stop."""
+(-1 none). One is written at each roll (for the new segment's base offset) and at a clean stop.
+"""
 
 import logging
 import os

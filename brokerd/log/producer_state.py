@@ -17,7 +17,8 @@ Clients choose the ids and the timestamps by which they expire, and an entry tak
 unlike Kafka, above PRODUCERS_MAX in a log those that wrote longest ago are forgotten.
 
 Entries are immutable: an append checks a group of batches against staged entries and takes them in
-only after the write succeeded."""
+only after the write succeeded.
+"""
 
 from collections.abc import Iterable
 from itertools import islice

@@ -2,7 +2,8 @@
 
 The scheduler calls each `tick_…` about once a second, more often if its interval is shorter. It
 does a slice of a few milliseconds if it is due, and returns whether more is due now. A round ends
-before the next one begins; only a limited number of flushes and removals wait at once."""
+before the next one begins; only a limited number of flushes and removals wait at once.
+"""
 
 import errno
 from collections.abc import Iterator, Mapping

@@ -5,7 +5,8 @@
 
 A log whose file says another topic's id, or nothing that can be read, is not served and not
 touched: only a person can tell whether its records are an older topic's. Without a file (Kafka
-before 2.8), or with an empty one, the log is that of the topic that has the name now."""
+before 2.8), or with an empty one, the log is that of the topic that has the name now.
+"""
 
 import logging
 from base64 import urlsafe_b64decode, urlsafe_b64encode

@@ -1,6 +1,7 @@
 """Checks the records of a producer's batch before it is appended, corrects its header, and
 compresses it with the codec of its topic (Kafka's LogValidator). Pure; it takes milliseconds a
-megabyte and may run in any thread."""
+megabyte and may run in any thread.
+"""
 
 from typing import NamedTuple
 

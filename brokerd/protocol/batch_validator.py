@@ -1,5 +1,6 @@
 """The checks of a producer's batch that need only its header and its CRC (Kafka's LogValidator);
-`record_walk` checks its records."""
+`record_walk` checks its records.
+"""
 
 import struct
 from typing import Final

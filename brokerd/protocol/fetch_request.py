@@ -1,5 +1,6 @@
 """Fetch requests v4-17, by hand, since they are hot. A topic has its name up to v12, its id from
-v13."""
+v13.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

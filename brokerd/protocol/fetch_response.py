@@ -1,6 +1,7 @@
 """Fetch responses v4-17, by hand, since they are hot. A topic has its name up to v12, its id from
 v13. A response is a list of parts, bytes and record ranges in turn, so that records go from the
-file to the socket without passing through the interpreter."""
+file to the socket without passing through the interpreter.
+"""
 
 from collections.abc import Sequence
 from struct import Struct

@@ -2,7 +2,8 @@
 
 Requests are read as kio's frozen dataclasses (`request.topics[0].name`); responses are written from
 nested dicts with kio's field names (`{"error_code": 0, "topics": [...]}`), see `schema_writer`.
-Both directions exist, for clients. Extra bytes at the end are ignored, as by Kafka."""
+Both directions exist, for clients. Extra bytes at the end are ignored, as by Kafka.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache

@@ -2,7 +2,8 @@
 check them, and those of the log, to find one by its time.
 
 A producer's record lies in its batch, its fields fill it, it is numbered in order; on a compacted
-topic it has a key; its timestamp is within the topic's limits (-1 is "none" and passes)."""
+topic it has a key; its timestamp is within the topic's limits (-1 is "none" and passes).
+"""
 
 from typing import Final, NamedTuple
 

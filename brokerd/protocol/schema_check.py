@@ -8,7 +8,8 @@ have more than ITEMS_MAX items. (No request that is served has arrays in tagged 
 
 kio also refuses unknown tagged fields, which a client of a later Kafka may send and Kafka skips,
 and times of more than 292,000 years. A request with some is copied without those fields, with the
-longest time there can be."""
+longest time there can be.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

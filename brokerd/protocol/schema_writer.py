@@ -4,7 +4,8 @@ Each class becomes one function `write(out, fields)` that appends the encoded me
 bytearray. Handlers build plain dicts and lists: a field the version lacks is dropped, a missing one
 gets its default, durations and dates are integers in milliseconds, errors are int codes. A name
 that no version of the class has raises. An item of an array of structs may also be bytes, encoded
-before (`messages.encode_item`)."""
+before (`messages.encode_item`).
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass

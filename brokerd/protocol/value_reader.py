@@ -1,5 +1,6 @@
 """Reads the keys and values of Kafka's internal topics. Numbers are big-endian and signed. A string
-has an int16 length before it, bytes an int32 one; -1 stands for null."""
+has an int16 length before it, bytes an int32 one; -1 stands for null.
+"""
 
 from struct import Struct
 

@@ -1,6 +1,7 @@
 """Varints: 7 bits a byte, least significant first. Records have signed ones (zig-zag), flexible
 messages unsigned ones for lengths, counts and tags. Kafka's 32-bit and 64-bit varints have the same
-bytes; callers check ranges."""
+bytes; callers check ranges.
+"""
 
 from brokerd.errors import ErrorCode, KafkaError
 

@@ -1,6 +1,7 @@
 """Which versions of which API brokerd offers, and which it serves. An API stands here exactly when
 it has a handler. Produce is offered from 0 although 0-2 are refused: older librdkafka takes a
-missing v0 for a broker without compression and silently sends uncompressed (KAFKA-18659)."""
+missing v0 for a broker without compression and silently sends uncompressed (KAFKA-18659).
+"""
 
 from brokerd.protocol.api_keys import ApiKey
 

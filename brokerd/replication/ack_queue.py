@@ -5,7 +5,8 @@ The callback of each is called once, in the order of offsets:
 - with NONE as soon as its records are below the mark that they wait for (the high watermark, say);
 - with NOT_LEADER_OR_FOLLOWER when this broker leads the partition no more;
 - with REQUEST_TIMED_OUT at its deadline. If the callback returns WAITS, the acknowledgement stays
-  in the queue and is answered once more: group records count however late they are safe."""
+  in the queue and is answered once more: group records count however late they are safe.
+"""
 
 from bisect import bisect_left, insort
 from collections.abc import Callable

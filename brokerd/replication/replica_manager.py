@@ -1,6 +1,7 @@
 """The partitions that this broker holds. `apply_states` is the one way in: what the change feed
 says becomes logs and partitions. A partition whose log cannot be made is in `offline` with the
-reason and not served."""
+reason and not served.
+"""
 
 import logging
 from collections.abc import Iterable, Mapping

@@ -1,5 +1,6 @@
 """What the cluster has decided about one partition: a `state` znode. Its version orders the states,
-not the leader epoch, which a change of the in-sync set may keep."""
+not the leader epoch, which a change of the in-sync set may keep.
+"""
 
 from dataclasses import dataclass
 from uuid import UUID

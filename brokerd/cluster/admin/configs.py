@@ -1,6 +1,7 @@
 """Changes configs under `/config`: the node and its notification in one multi, if the node has the
 version that was read. Any broker does it; who finds another version reads anew. Names in paths are
-percent-encoded as by Kafka's Sanitizer."""
+percent-encoded as by Kafka's Sanitizer.
+"""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,7 +1,8 @@
 """What CreateTopics and CreatePartitions will write: every check and default.
 
 Pure: the random start of the placement is passed in. Refusals have Kafka's codes. Each partition
-has one replica (REPLICATION_FACTOR_MAX), also of topics that are created automatically."""
+has one replica (REPLICATION_FACTOR_MAX), also of topics that are created automatically.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,6 @@
 """Producer ids, claimed in blocks from `/latest_producer_id_block` by writing over the version that
-was read. After a lost connection the outcome is unknown and the block is given up."""
+was read. After a lost connection the outcome is unknown and the block is given up.
+"""
 
 from kazoo.exceptions import BadVersionError
 

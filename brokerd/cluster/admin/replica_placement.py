@@ -3,7 +3,8 @@
 Rack-unaware: the first replica goes round the brokers from a start index; the others follow at a
 shift that grows by one with each round. Rack-aware: the same on a list of brokers that alternates
 racks, where a second replica on a rack (or broker) is taken only once every rack (or broker) has
-one. The caller draws the random numbers; a growing topic continues its first placement."""
+one. The caller draws the random numbers; a growing topic continues its first placement.
+"""
 
 from collections.abc import Mapping, Sequence
 

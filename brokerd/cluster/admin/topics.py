@@ -3,7 +3,8 @@ followed.
 
 Only the topic's node (or the marker of its deletion) is written here; the controller, which watches
 these nodes, writes the states. So any broker may create a topic by itself (auto creation), while
-requests of clients are served on the controller only, under its fence."""
+requests of clients are served on the controller only, under its fence.
+"""
 
 import asyncio
 import logging

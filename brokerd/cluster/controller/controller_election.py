@@ -1,6 +1,7 @@
 """Who is controller: the ephemeral node `/controller`, fenced by `/controller_epoch`. A candidate
 creates the node and raises the epoch in one multi. Every later write of a controller is a multi
-that checks the version of `/controller_epoch`."""
+that checks the version of `/controller_epoch`.
+"""
 
 import logging
 from contextlib import suppress

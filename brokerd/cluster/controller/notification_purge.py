@@ -1,6 +1,7 @@
 """Removes notifications that nobody needs any more: an entry of the change feed once every live
 broker has applied it, any after AGE_MS_MAX: a broker that slept longer reloads everything. The
-newest entry stays, since the next controller continues its number."""
+newest entry stays, since the next controller continues its number.
+"""
 
 from brokerd.cluster.zookeeper import bulk_reads, paths
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper

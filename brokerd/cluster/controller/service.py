@@ -8,7 +8,8 @@ partition whose state another has written is read again. When the fence fails, a
 and the task ends.
 
 Entries are numbered by the controller, not by ZooKeeper's sequence: a repeated write collides with
-the first instead of doubling it."""
+the first instead of doubling it.
+"""
 
 import asyncio
 import logging

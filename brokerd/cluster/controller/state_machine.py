@@ -3,7 +3,8 @@ and their states.
 
 An event returns an iterator over the partitions; each item is the state to write, or None: so the
 caller can yield to the event loop in between. Only `written` changes a state: after a failed write
-the next decision is the same."""
+the next decision is the same.
+"""
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -1,5 +1,6 @@
 """Removes the nodes of a deleted topic: the leaves first; its node, config and marker together and
-last."""
+last.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 

@@ -7,7 +7,8 @@
 
 Each entry that was applied is acknowledged in `/brokerd/applied/<id>`: the controller removes a
 topic when every broker that had a replica has stopped it. After a load the newest entry at the
-load's begin is acknowledged."""
+load's begin is acknowledged.
+"""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence

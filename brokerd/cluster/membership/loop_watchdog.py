@@ -3,7 +3,8 @@
 kazoo pings from a thread of its own, so a broker whose loop stands still would keep its
 registration, and its partitions, while it serves nobody. A thread watches the loop; when it stood
 still for half the session timeout the thread gives the session up. The loop, when it moves again,
-joins anew."""
+joins anew.
+"""
 
 import asyncio
 import logging

@@ -3,7 +3,8 @@
 Each broker learns of a new partition from the change feed, at its own time, and a leader that does
 not know it yet refuses a Produce (with acks=0 it is lost). So Metadata waits until the leaders have
 acknowledged the entry of the new partitions in `/brokerd/applied/<id>`. It waits once, for at most
-TIMEOUT_S; then clients retry, as with Kafka."""
+TIMEOUT_S; then clients retry, as with Kafka.
+"""
 
 import asyncio
 from collections.abc import Iterable

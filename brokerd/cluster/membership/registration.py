@@ -2,7 +2,8 @@
 
 The registration is ephemeral. A node of another session is never deleted: it is waited for, since a
 dead owner's session ends by itself; an owner that outlives the wait is alive, and two brokers with
-one id would be two leaders for each of its partitions."""
+one id would be two leaders for each of its partitions.
+"""
 
 import asyncio
 import logging

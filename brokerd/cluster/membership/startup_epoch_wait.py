@@ -6,7 +6,8 @@ new leader epoch. A client that got the old epoch would be fenced a moment later
 states, or TIMEOUT_S after the last one: a controller may be dead while its session has not ended.
 
 A broker that was stopped cleanly does not wait for partitions that it still leads: no controller
-has seen that it was away. Most likely it is the controller itself now, and keeps their epochs."""
+has seen that it was away. Most likely it is the controller itself now, and keeps their epochs.
+"""
 
 import asyncio
 from collections.abc import Iterable

@@ -3,7 +3,8 @@ may do everything, the world may read, but not sensitive nodes.
 
 The first broker that joins with `zookeeper.set.acl` gives ACLs to the nodes created before; in
 Kafka that takes the tool zookeeper-security-migration. The root is last: as long as it has no ACL,
-nodes below it may have none."""
+nodes below it may have none.
+"""
 
 import asyncio
 import logging

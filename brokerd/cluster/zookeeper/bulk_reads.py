@@ -1,6 +1,7 @@
 """What brokers and the controller read from ZooKeeper in bulk, in runs, so that no callback of the
 loop takes long. A node that cannot be read is logged and passed over: one bad topic must not keep a
-broker from serving the others."""
+broker from serving the others.
+"""
 
 import logging
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence

@@ -9,7 +9,8 @@ changes.
 
 An entry has at most ENTRY_BYTES_MAX bytes (ZooKeeper takes 1 MiB) and is written after its states.
 A reader whose last number is not `previous` has missed something and reloads everything. The znode
-version orders the states of a partition, since ISR changes do not raise the leader epoch."""
+version orders the states of a partition, since ISR changes do not raise the leader epoch.
+"""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -4,7 +4,8 @@
 
 A broker writes them into as many nodes as necessary, then creates a `/log_dir_event_notification`
 as Kafka does. The controller reads the nodes of all brokers, elects leaders, and removes the
-notification (Kafka's asks the broker instead, by LeaderAndIsr)."""
+notification (Kafka's asks the broker instead, by LeaderAndIsr).
+"""
 
 import json
 import logging

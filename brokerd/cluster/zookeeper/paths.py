@@ -1,5 +1,6 @@
 """All paths in ZooKeeper, relative to the chroot of `zookeeper.connect`: Kafka's, and brokerd's own
-under /brokerd."""
+under /brokerd.
+"""
 
 CLUSTER_ID = "/cluster/id"
 BROKER_IDS = "/brokers/ids"

@@ -2,7 +2,8 @@
 
 After kill -9 the old registration would live on until the session times out. The next process on
 the same (locked) log directory takes the session over by id and password and closes it. The file is
-JSON, mode 0600."""
+JSON, mode 0600.
+"""
 
 import json
 import logging

@@ -3,7 +3,8 @@ other.
 
 Watches are functions without arguments that are called on the loop once, when the watched thing
 changed; after a lost connection they must be set again on `on_connected`. While there is no
-connection every call fails at once with one of DISCONNECTED: kazoo would queue it without limit."""
+connection every call fails at once with one of DISCONNECTED: kazoo would queue it without limit.
+"""
 
 import asyncio
 import logging

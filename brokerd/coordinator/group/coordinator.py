@@ -9,7 +9,8 @@ An adapter feeds it events, each with the time, and carries out the `Effects` th
     leadership resign: requests that wait are answered NOT_COORDINATOR
 
 Joins, heartbeats and timers change memory only. A record becomes visible (is replayed) when
-`write_done` says that the high watermark has passed it."""
+`write_done` says that the high watermark has passed it.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Set

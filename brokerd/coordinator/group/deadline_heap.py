@@ -1,6 +1,7 @@
 """Deadlines by key, in one heap with one entry per key. Heartbeats move the deadlines of sessions
 later again and again, which costs one write to a dictionary: an entry is compared with the current
-deadline only when its time has come."""
+deadline only when its time has come.
+"""
 
 import heapq
 from enum import Enum, auto

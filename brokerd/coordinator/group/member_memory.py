@@ -1,7 +1,8 @@
 """The memory that members of groups use: ids, subscriptions, assignments, names of groups.
 
 Kafka has no such limit: a JoinGroup may be as large as any request, in as many groups as a client
-names, and stays in memory for the session timeout that this client chose."""
+names, and stays in memory for the session timeout that this client chose.
+"""
 
 from collections.abc import Callable
 

@@ -1,6 +1,7 @@
 """Requests, replies and effects of the group coordinator, as plain values without wire format. A
 request that may wait has a ticket, any hashable the caller likes; its reply names the same
-ticket."""
+ticket.
+"""
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field

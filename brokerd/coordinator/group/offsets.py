@@ -2,7 +2,8 @@
 
 A commit is a record per partition. `offsets.retention.minutes` counts, as in Kafka, from when the
 group became empty; from the commit for a group that never had members, and for topics that a stable
-group no longer subscribes to. An empty group is removed with its last offset."""
+group no longer subscribes to. An empty group is removed with its last offset.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Set

@@ -1,5 +1,6 @@
 """Sessions of members. A member is heard of when it joins, syncs, sends a heartbeat or commits, and
-when a request of its own that waited is answered; else it is removed after its session timeout."""
+when a request of its own that waited is answered; else it is removed after its session timeout.
+"""
 
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext

@@ -1,5 +1,6 @@
 """Producer ids: claimed from the cluster a block at a time, handed out one by one. What is left of
-a block at a restart is lost."""
+a block at a restart is lost.
+"""
 
 
 class ProducerIds:

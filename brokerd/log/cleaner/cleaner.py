@@ -3,7 +3,8 @@
 First the dirty part is read and the last offset of each key put into the offset map, until all is
 read or the map is full. Then all segments up to there are read, in groups that fit one segment, and
 what stays is written to `.cleaned` files. After each group `report` is asked; it swaps the files
-in, or returns False, and the round ends."""
+in, or returns False, and the round ends.
+"""
 
 import os
 import time

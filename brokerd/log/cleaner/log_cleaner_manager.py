@@ -4,7 +4,8 @@
 without any it waits for log.cleaner.backoff.ms. A worker only writes `.cleaned` files. The event
 loop decides here whether they are still valid, renames them and writes the checkpoint.
 
-A log whose cleaning failed is uncleanable until it is created anew, or the broker restarts."""
+A log whose cleaning failed is uncleanable until it is created anew, or the broker restarts.
+"""
 
 import logging
 from collections.abc import Callable, Iterator

@@ -2,7 +2,8 @@
 
 Not cleaned are the active segment, what is not below the last stable offset or not durable, and
 from the first segment on that holds records younger than min.compaction.lag.ms. Only whole closed
-segments are dirty."""
+segments are dirty.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple

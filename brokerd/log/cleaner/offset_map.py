@@ -5,7 +5,8 @@ and the offset, open addressing with double hashing. All operations take arrays 
 
 Keys up to 128 bytes are hashed multilinearly (four sums over their 32-bit words with random 64-bit
 factors, the upper halves kept): two different keys agree with probability 2^-128, for the factors
-are drawn anew for each cleaning. Longer ones are hashed by BLAKE2."""
+are drawn anew for each cleaning. Longer ones are hashed by BLAKE2.
+"""
 
 from hashlib import blake2b
 from math import isqrt

@@ -4,7 +4,8 @@ A record is kept if its offset is above those in the offset map; or if it is the
 and has a value, or is a tombstone whose batch has not reached its delete horizon. A batch keeps its
 offsets, sequence numbers, leader epoch and codec; kept records are copied unchanged. The first time
 a batch with a tombstone (or a marker that may be removed) is cleaned, its delete horizon is set:
-attribute bit 6 means that the base timestamp is the horizon, and the timestamps count from it."""
+attribute bit 6 means that the base timestamp is the horizon, and the timestamps count from it.
+"""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,5 +1,6 @@
 """The records of many batches as columns. Only the length of a record is read one by one, since
-that leads to the next; all other fields are read for all records together."""
+that leads to the next; all other fields are read for all records together.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple

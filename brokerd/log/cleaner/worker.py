@@ -2,7 +2,8 @@
 
 It reads jobs from standard input and writes their results to standard output (`worker_messages`).
 After each group of segments it reads `true` if it shall go on. It ends with its standard input, and
-gives up a job if the broker is no longer its parent."""
+gives up a job if the broker is no longer its parent.
+"""
 
 import os
 import sys

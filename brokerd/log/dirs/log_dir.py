@@ -8,7 +8,8 @@ Files beside the partitions' directories, as Kafka has them:
 - the four checkpoints of `checkpoints`, each for all partitions of the directory.
 
 As in Kafka, a directory that cannot be read or written is offline, and the others are served; for
-one that is in use, or belongs to another broker, the broker does not start."""
+one that is in use, or belongs to another broker, the broker does not start.
+"""
 
 import fcntl
 import logging

@@ -3,7 +3,8 @@
 A directory that cannot be read or written is *offline* until the broker restarts: its logs are not
 served, and its checkpoints are not written. A log that is in no online directory may be in an
 offline one: so while one is offline, a new log is created only for a partition that never had a
-record (LogManager.getOrCreateLog)."""
+record (LogManager.getOrCreateLog).
+"""
 
 import logging
 import os

@@ -6,7 +6,8 @@ offset L. The first batch is never indexed: a look-up that finds no entry starts
 
 In memory it is two parallel arrays. New entries reach the file in bulk (at a roll, flush or close,
 or every `PENDING_MAX`), which is safe because recovery rebuilds the index of every segment that was
-not flushed. The file is never preallocated."""
+not flushed. The file is never preallocated.
+"""
 
 import errno
 import os

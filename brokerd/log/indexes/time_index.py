@@ -6,7 +6,8 @@ batch that ends with offset L. An entry is added with every entry of the offset 
 largest timestamp has risen, and a last one when the segment is closed.
 
 Only entries that the file does not have yet are in memory, and the last one; the others are looked
-up in the file, so that to open one costs the same whatever its size."""
+up in the file, so that to open one costs the same whatever its size.
+"""
 
 import os
 import struct

@@ -1,5 +1,6 @@
 """Small files, made and read in fewer steps than `open` takes, since thousands are read when logs
-are used for the first time; and directories made durable."""
+are used for the first time; and directories made durable.
+"""
 
 import os
 

@@ -1,7 +1,8 @@
 """flush.messages: after so many records a log is synced, and until it is, nobody may rely on them.
 
 Kafka syncs within the append. Here a thread does, while other logs are appended to, and what
-arrives meanwhile is synced together by the next one."""
+arrives meanwhile is synced together by the next one.
+"""
 
 import logging
 from collections.abc import Callable

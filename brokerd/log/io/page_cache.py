@@ -5,7 +5,8 @@ all clients would wait. A call with `may_block=False` raises NotInPageCache inst
 `pending_read` is loaded by a thread; then the same call is made again.
 
 The system says whether bytes are in memory (preadv with RWF_NOWAIT), and then starts to read them.
-Of a larger range a byte in every 64 KiB is asked for, since read-ahead arrives piece by piece."""
+Of a larger range a byte in every 64 KiB is asked for, since read-ahead arrives piece by piece.
+"""
 
 import os
 from contextlib import suppress

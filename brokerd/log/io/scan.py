@@ -3,7 +3,8 @@
 `walk_headers` reads headers only, in small chunks (look-ups, inspection); `checked_batches` reads
 everything and checks each CRC (recovery). Both end silently at the first byte where no whole batch
 starts. Memory is bounded whatever a header claims. Both have the system read ahead of them, which
-it does not do for these files by itself (`open_files`)."""
+it does not do for these files by itself (`open_files`).
+"""
 
 import os
 from collections.abc import Iterator

@@ -1,7 +1,8 @@
 """Having appended data written to disk in time, so that it does not pile up in memory.
 
 The system begins when a tenth of the memory is dirty, and lets writers wait when it cannot keep up.
-Here it is made to begin at half of that; not earlier, since it takes an eighth of the CPU time."""
+Here it is made to begin at half of that; not earlier, since it takes an eighth of the CPU time.
+"""
 
 from typing import TYPE_CHECKING, Final
 

@@ -1,7 +1,8 @@
 """Opens a log: after a clean stop as it is, else with recovery (Kafka's LogLoader).
 
 After a clean stop only the names and sizes of files are read. Otherwise interrupted deletions and
-compactions are finished or undone (`tidy`), and the log is recovered (`recovery`)."""
+compactions are finished or undone (`tidy`), and the log is recovered (`recovery`).
+"""
 
 import logging
 import os

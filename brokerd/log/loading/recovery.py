@@ -7,7 +7,8 @@
 2. If the log now ends before its start, everything goes and it starts, empty, at its start.
 3. Leader epochs outside the log are forgotten.
 4. If many batches lie behind the last snapshot of producers, one is written for the log end, so
-   that the first append need not read them."""
+   that the first append need not read them.
+"""
 
 import logging
 import os

@@ -2,7 +2,8 @@
 
 As in Apache Kafka a walk ends at the first header that cannot be: a look-up goes on in the next
 segment, recovery cuts there. Indexes are built in memory, and no file is touched: a read that fails
-half-way must leave the segment as it was."""
+half-way must leave the segment as it was.
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice

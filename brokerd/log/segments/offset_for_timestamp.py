@@ -2,7 +2,8 @@
 
 A small batch is walked at once, in less than a millisecond; a large one by another thread, and what
 that found is kept until it is asked again. A batch whose records do not hold together is found as a
-whole, by its base offset: it must not make a log unsearchable."""
+whole, by its base offset: it must not make a log unsearchable.
+"""
 
 import os
 from contextlib import suppress

@@ -4,7 +4,8 @@ transactions.
 Invariants: the data file holds whole batches with rising offsets, all >= the base offset in its
 name; `size_bytes` is what was written and accounted for (a failed write is cut off again).
 An offset is looked up in a memo of where recent appends began (readers at the tail), then in the
-last page of headers walked (small sequential reads), then by the offset index."""
+last page of headers walked (small sequential reads), then by the offset index.
+"""
 
 import errno
 import logging
