@@ -7,6 +7,7 @@ one. The caller draws the random numbers; a growing topic continues its first pl
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -97,8 +98,7 @@ def alternate_racks(racks: Mapping[int, str]) -> list[int]:
     for broker in sorted(racks):
         by_rack.setdefault(racks[broker], []).append(broker)
     queues = [by_rack[rack] for rack in sorted(by_rack)]
-    longest = max(map(len, queues), default=0)
-    return [queue[turn] for turn in range(longest) for queue in queues if turn < len(queue)]
+    return [broker for turn in zip_longest(*queues) for broker in turn if broker is not None]
 
 
 def check_assignment(

@@ -319,21 +319,16 @@ class _Watcher:
 
 
 def _add(transaction: Any, operation: Operation, acl_of: AclOf) -> None:
-    if isinstance(operation, Create):
-        transaction.create(
-            operation.path,
-            operation.data,
-            acl_of(operation.path),
-            ephemeral=operation.ephemeral,
-            sequence=operation.sequence,
-        )
-    elif isinstance(operation, SetData):
-        transaction.set_data(operation.path, operation.data, operation.version)
-    elif isinstance(operation, Delete):
-        transaction.delete(operation.path, operation.version)
-    else:
-        assert isinstance(operation, Check)
-        transaction.check(operation.path, operation.version)
+    match operation:
+        case Create(path, data, ephemeral, sequence):
+            acl = acl_of(path)
+            transaction.create(path, data, acl, ephemeral=ephemeral, sequence=sequence)
+        case SetData(path, data, version):
+            transaction.set_data(path, data, version)
+        case Delete(path, version):
+            transaction.delete(path, version)
+        case Check(path, version):
+            transaction.check(path, version)
 
 
 def _node(result: Any) -> Node | None:
