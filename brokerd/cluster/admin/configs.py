@@ -12,7 +12,7 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotE
 
 from brokerd.cluster.admin.outcomes import unreachable
 from brokerd.cluster.progress import Progress
-from brokerd.cluster.zookeeper import paths, znode_json
+from brokerd.cluster.zookeeper import bulk_reads, paths, znode_json
 from brokerd.cluster.zookeeper.operations import Create, Delete, Operation, SetData
 from brokerd.cluster.zookeeper.znode_json import NodeFormatError
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, Node, ZooKeeper
@@ -117,16 +117,9 @@ class ConfigAdmin:
         except DISCONNECTED as error:
             raise unreachable(error) from error
         return {
-            entity: _decoded(path, node)
+            entity: (node and bulk_reads.readable(znode_json.decode_config, path, node[0])) or {}
             for entity, path, node in zip(entities, found, nodes, strict=True)
         }
 
     async def _children(self, entity: str) -> list[str]:
         return sorted(await self._zookeeper.children(paths.config(entity)))
-
-
-def _decoded(path: str, node: Node | None) -> dict[str, str]:
-    try:
-        return znode_json.decode_config(path, node[0]) if node else {}
-    except NodeFormatError:
-        return {}

@@ -23,8 +23,8 @@ from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper import bulk_reads, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, decode_entry
-from brokerd.cluster.zookeeper.znode_json import LoadedState, NodeFormatError, decode_config_change
-from brokerd.cluster.zookeeper.zookeeper_client import Node, ZooKeeper
+from brokerd.cluster.zookeeper.znode_json import LoadedState, decode_config_change
+from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
@@ -162,7 +162,7 @@ class Feed:
             return
         nodes = await self._zookeeper.get_many(list(new.values()))
         for number, node in zip(new, nodes, strict=True):
-            entry = _decode(node)
+            entry = node and bulk_reads.readable(decode_entry, node[0])
             if entry is None or entry.number != number or entry.previous != self._last_applied:
                 await self._reload(f"entry {number} does not follow entry {self._last_applied}")
                 return
@@ -201,7 +201,8 @@ class Feed:
         if None in nodes:
             await self._reload("a config change was purged before it was read")
             return
-        changed = {_entity(node) for node in nodes if node is not None}
+        found = (node and bulk_reads.readable(decode_config_change, node[0]) for node in nodes)
+        changed = {entity for entity in found if entity}
         for entity in sorted(changed):
             kind, _, name = entity.partition("/")
             if kind == "topics":
@@ -236,21 +237,3 @@ class Feed:
         except Exception:
             # An error of one partition must not keep the changes of all others from this broker.
             logger.exception("a change of the cluster could not be applied in full")
-
-
-def _decode(node: Node | None) -> ChangeEntry | None:
-    if node is None:
-        return None
-    try:
-        return decode_entry(node[0])
-    except NodeFormatError as error:
-        logger.error("%s", error)
-        return None
-
-
-def _entity(node: Node) -> str:
-    try:
-        return decode_config_change(node[0])
-    except NodeFormatError as error:
-        logger.error("%s", error)
-        return ""
