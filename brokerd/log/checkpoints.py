@@ -15,7 +15,7 @@ from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
-from brokerd.log.io.files import read_whole, sync_path
+from brokerd.log.io.files import opened, read_whole, sync_path
 from brokerd.topic_partition import TopicPartition
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
@@ -108,15 +108,12 @@ def zero_offsets(keys: Collection[TopicPartition], path: str) -> None:
     Raises OSError."""
     wanted = {f"{topic} {partition}".encode() for topic, partition in keys}
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        with opened(path, os.O_RDWR) as fd:
+            text = os.pread(fd, os.fstat(fd).st_size, 0)
+            for position, digits in _offsets_of(wanted, text):
+                os.pwrite(fd, b"0" * len(digits), position)
     except FileNotFoundError:
         return
-    try:
-        text = os.pread(fd, os.fstat(fd).st_size, 0)
-        for position, digits in _offsets_of(wanted, text):
-            os.pwrite(fd, b"0" * len(digits), position)
-    finally:
-        os.close(fd)
 
 
 def _offsets_of(wanted: set[bytes], text: bytes) -> Iterator[tuple[int, bytes]]:

@@ -311,14 +311,10 @@ class ControllerService:
             self._on_progress()
 
     async def _read_applied(self) -> None:
-        watch = self._applied_watch
         for broker_id in self._state_machine.brokers:
-            path = paths.applied(broker_id)
-            node = await self._zookeeper.get(path, watch)
-            if node is None:
-                await self._zookeeper.exists(path, watch)
-            elif node[0].isdigit():
-                self._applied[broker_id] = int(node[0])
+            self._applied[broker_id] = await bulk_reads.applied(
+                self._zookeeper, broker_id, self._applied_watch
+            )
         self._on_progress()
 
     # -- writing -------------------------------------------------------------------------------

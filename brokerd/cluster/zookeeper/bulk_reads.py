@@ -169,3 +169,12 @@ async def numbered(zookeeper: ZooKeeper, parent: str, watch: Watch | None = None
         if number is not None:
             found[number] = f"{parent}/{name}"
     return dict(sorted(found.items()))
+
+
+async def applied(zookeeper: ZooKeeper, broker_id: int, watch: Watch) -> int:
+    """The entry of the change feed that a broker has acknowledged; -1 without one."""
+    path = paths.applied(broker_id)
+    node = await zookeeper.get(path, watch)
+    if node is None:
+        await zookeeper.exists(path, watch)
+    return int(node[0]) if node is not None and node[0].isdigit() else -1

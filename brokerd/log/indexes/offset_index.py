@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from typing import Final
 
-from brokerd.log.io.files import read_whole
+from brokerd.log.io.files import opened, read_whole
 
 ENTRY_BYTES: Final = 8
 PENDING_MAX: Final = 1024
@@ -148,11 +148,8 @@ def overwrite(path: str, data: bytes) -> None:
 
 def write_at(path: str, data: bytes, position_bytes: int) -> None:
     """Write all of `data` into a file, made if it is missing. Raises OSError."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
+    with opened(path, os.O_WRONLY | os.O_CREAT) as fd:
         written = os.pwrite(fd, data, position_bytes)
         if written != len(data):
             message = f"only {written} of {len(data)} bytes could be written"
             raise OSError(errno.ENOSPC, message, path)
-    finally:
-        os.close(fd)

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from brokerd.log.indexes.offset_index import PENDING_MAX, CorruptIndexError, overwrite, write_at
+from brokerd.log.io.files import opened
 
 ENTRY_BYTES: Final = 12
 NO_TIMESTAMP: Final = -1
@@ -70,11 +71,8 @@ class TimeIndex:
     @contextmanager
     def _reading(self) -> Iterator[Callable[[int], Entry]]:
         """What gives the entries of the file by number."""
-        fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
+        with opened(self._path) as fd:
             yield lambda number: self._entry(fd, number)
-        finally:
-            os.close(fd)
 
     def _entry(self, fd: int, number: int) -> Entry:
         data = os.pread(fd, ENTRY_BYTES, number * ENTRY_BYTES)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from brokerd.log.indexes.offset_index import CorruptIndexError
-from brokerd.log.io.files import read_whole
+from brokerd.log.io.files import opened, read_whole
 
 ENTRY: Final = struct.Struct(">hqqqq")
 ENTRY_BYTES: Final = ENTRY.size
@@ -57,10 +57,7 @@ def write(path: str, entries: list[AbortedTxn], start: int) -> None:
             os.unlink(path)
         return
     data = b"".join(ENTRY.pack(_VERSION, *entry) for entry in entries[start:])
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
+    with opened(path, os.O_WRONLY | os.O_CREAT) as fd:
         os.ftruncate(fd, start * ENTRY_BYTES)
         if os.pwrite(fd, data, start * ENTRY_BYTES) != len(data):
             raise OSError(errno.ENOSPC, "it could not be written as a whole", path)
-    finally:
-        os.close(fd)

@@ -3,8 +3,20 @@ are used for the first time; and directories made durable.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 PIECE_BYTES = 1 << 20
+
+
+@contextmanager
+def opened(path: str, flags: int = os.O_RDONLY) -> Iterator[int]:
+    """The descriptor of a file, which is closed at the end. Raises OSError."""
+    fd = os.open(path, flags | os.O_CLOEXEC, 0o644)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from brokerd.log import names
+from brokerd.log.io.files import opened
 from brokerd.log.io.scan import CHUNK_BYTES
 
 if TYPE_CHECKING:
@@ -136,34 +137,25 @@ def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
 def is_file_cached(path: str) -> bool:
     """The same for a whole file; a file that does not exist counts as read."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with opened(path) as fd:
+            size_bytes = os.fstat(fd).st_size
+            return size_bytes == 0 or is_cached(fd, 0, size_bytes)
     except OSError:
         return True
-    try:
-        size_bytes = os.fstat(fd).st_size
-        return size_bytes == 0 or is_cached(fd, 0, size_bytes)
-    finally:
-        os.close(fd)
 
 
 def read_through(fd: int, position_bytes: int, end_bytes: int) -> None:
     """Read a range into memory. Raises OSError. sendfile to /dev/null waits for the pages and
     copies nothing: it takes 20 µs of the processor per MiB, a read takes 140 µs."""
-    nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-    try:
+    with opened(os.devnull, os.O_WRONLY) as nowhere:
         while position_bytes < end_bytes:
             count = os.sendfile(nowhere, fd, position_bytes, end_bytes - position_bytes)
             if count == 0:
                 return
             position_bytes += count
-    finally:
-        os.close(nowhere)
 
 
 def _read_tail(path: str) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with opened(path) as fd:
         size_bytes = os.fstat(fd).st_size
         read_through(fd, max(size_bytes - READ_AHEAD_BYTES, 0), size_bytes)
-    finally:
-        os.close(fd)

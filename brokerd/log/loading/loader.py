@@ -11,6 +11,7 @@ from typing import Final
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints, names
 from brokerd.log.context import LogContext
+from brokerd.log.io.files import opened
 from brokerd.log.io.scan import walk_headers
 from brokerd.log.loading.recovery import LoadedLog, recover, warn_of_loss
 from brokerd.log.segments.segment import Segment
@@ -125,14 +126,10 @@ def _remove_covered(directory: str, swap_name: str) -> None:
     """Removes the segments whose offsets a complete swap file has. Reading headers suffices: the
     file was synced before it was renamed."""
     base_offset = _base_of(swap_name)
-    path = f"{directory}/{swap_name}"
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        next_offset = base_offset + 1
+    next_offset = base_offset + 1
+    with opened(f"{directory}/{swap_name}") as fd:
         for _, header in walk_headers(fd, 0, os.fstat(fd).st_size):
             next_offset = header.last_offset + 1
-    finally:
-        os.close(fd)
     for name in os.listdir(directory):
         parsed = names.parse_segment_file(name)
         if parsed is None or parsed[1] == names.SNAPSHOT:
