@@ -1,10 +1,9 @@
 """A broker's membership of the cluster: registration, metadata image, controller, administration.
 
-Two tasks do what this broker does in ZooKeeper for itself. The membership joins (new session:
-register, load) or comes back (same session: set the watches again), then serves what watches say is
-due. The election task tries to become controller whenever there is none, however long the
-membership applies changes. While this broker is controller a third task runs the ControllerService.
-Losing the connection stops neither the broker nor the image: all tasks wait for it to return.
+The membership task joins (new session: register, load) or comes back (same session: set the watches
+again), then serves what watches flag. The election task tries to become controller whenever there
+is none. While this broker is controller a third task runs the ControllerService. Losing the
+connection stops neither the broker nor the image: all tasks wait for it to return.
 """
 
 import asyncio
@@ -47,10 +46,9 @@ def _now_ms() -> int:
 
 
 class BrokerLifecycle:
-    """One broker's membership of the cluster. All methods run on the event loop. `on_change` is
-    awaited with each change of the image, one after another, after the image took it and before it
-    is acknowledged to the controller. `on_fatal` is called once when the membership cannot go on
-    (another live broker owns our id): the process must end."""
+    """All methods run on the event loop. `on_change` is awaited with each change of the image, one
+    after another, before it is acknowledged to the controller. `on_fatal` is called once when
+    another live broker has our id: the process must end."""
 
     connects = disconnects = expires = 0
     """Of the ZooKeeper session, since the start."""
@@ -126,8 +124,7 @@ class BrokerLifecycle:
         await self._starting(self._connected.wait)
 
     async def start(self) -> None:
-        """Registers, loads the image (on_change gets it all), begins elections. `connect` comes
-        before it. Raises ClusterError."""
+        """Registers, loads the image, begins elections. Raises ClusterError."""
         await self._starting(self._join)
         self._tasks["membership"] = asyncio.ensure_future(self._membership())
         self._tasks["election"] = asyncio.ensure_future(self._election())
@@ -160,8 +157,7 @@ class BrokerLifecycle:
             raise
 
     async def wait_for_startup_epochs(self) -> None:
-        """Until the controller has raised the leader epochs of this broker's partitions, or the
-        wait is over (see `startup_epoch_wait`)."""
+        """Waits as `startup_epoch_wait` says."""
         timeout_s = OWN_TIMEOUT_S if self.is_controller else TIMEOUT_S
         given_up = await self._feed.startup_wait.wait(timeout_s)
         if given_up:

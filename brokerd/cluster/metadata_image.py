@@ -1,7 +1,5 @@
 """What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
-
-One MetadataImage lives as long as its BrokerLifecycle, which alone changes it, in place and on
-the event loop; everyone else reads. A change returns an ImageDelta.
+BrokerLifecycle alone changes it, in place and on the event loop.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,10 +31,9 @@ class TopicInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageDelta:
-    """What one change touched. `partitions` are states newly applied to the image, `deleted` the
-    (topic, partition) pairs that were deleted: stop and delete them. `topics_configs` names the
-    topics whose config may differ from before (new topics included); `broker_configs` says that
-    the dynamic config of some broker, or the default of all, differs."""
+    """What one change touched. `partitions` are states newly applied, `deleted` the partitions to
+    stop and delete. `topics_configs` are the topics whose config may differ (new ones included);
+    `broker_configs`: the config of some broker, or the default of all, differs."""
 
     partitions: list[PartitionState] = field(default_factory=list)
     deleted: list[TopicPartition] = field(default_factory=list)
@@ -46,13 +43,7 @@ class ImageDelta:
 
     @property
     def is_empty(self) -> bool:
-        return not (
-            self.partitions
-            or self.deleted
-            or self.topics_configs
-            or self.brokers_changed
-            or self.broker_configs
-        )
+        return self == ImageDelta()
 
 
 class MetadataImage:
@@ -75,7 +66,6 @@ class MetadataImage:
                 yield info.name, index
 
     def partition(self, topic: str, index: int) -> PartitionState | None:
-        """The state of one partition, or None where topic or partition is unknown."""
         info = self.topics.get(topic)
         return info.partitions.get(index) if info else None
 
@@ -91,7 +81,6 @@ class MetadataImage:
         return broker.endpoints.get(listener) if broker else None
 
     def replace_brokers(self, brokers: dict[int, RegisteredBroker]) -> ImageDelta:
-        """Sets the live brokers; whether they changed."""
         changed = brokers != self.brokers
         self.brokers = brokers
         return ImageDelta(brokers_changed=changed)

@@ -1,8 +1,8 @@
-"""Waits until the image, or the controller, has reached a state: without polling, with a
-timeout."""
+"""Waits, with a timeout, until the image or the controller has reached a state."""
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 
 class Progress:
@@ -17,14 +17,8 @@ class Progress:
 
     async def until(self, reached: Callable[[], bool], timeout_s: float) -> bool:
         """Returns whether the condition became true in time."""
-        deadline_s = asyncio.get_running_loop().time() + timeout_s
-        while not reached():
-            left_s = deadline_s - asyncio.get_running_loop().time()
-            if left_s <= 0:
-                return False
-            try:
-                async with asyncio.timeout(left_s):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while not reached():
                     await self._changed.wait()
-            except TimeoutError:
-                pass
-        return True
+        return reached()

@@ -9,12 +9,10 @@ from brokerd.security.jaas import Credentials
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings:
-    """The broker's settings that the cluster layer needs, with the ports that were bound.
-    `zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file` is
-    in a log directory that this process has locked. `cluster_id` is that of the log directories, ''
-    if they are new. `endpoints` are those at the start. `stopped_cleanly`: the last stop of the log
-    directories was clean. `set_acl`: only clients with the same `credentials` may write the nodes
-    of this broker in ZooKeeper."""
+    """`zookeeper_connect` is hosts with an optional chroot (`a:2181,b:2181/aerie`); `session_file`
+    is in a log directory that this process has locked. `cluster_id` is that of the log directories,
+    '' if they are new. `endpoints` are those at the start. `set_acl`: only clients with the same
+    `credentials` may write the nodes of this broker in ZooKeeper."""
 
     broker_id: int
     endpoints: tuple[Endpoint, ...]

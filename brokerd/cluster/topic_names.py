@@ -1,7 +1,5 @@
-"""Rules for topic names, as Kafka's: what is allowed, and which names collide in its metrics.
-
-`.` and `_` become the same character in metric names, so two topics that differ only there would
-be one in a metric: creating the second is refused.
+"""Rules for topic names, as Kafka's. `.` and `_` become the same character in metric names, so a
+topic is refused whose name differs only there from another.
 """
 
 import re
@@ -55,8 +53,7 @@ def collision_keys(names: Iterable[str]) -> dict[str, str]:
 
 
 def check_collision(name: str, existing: Mapping[str, str]) -> None:
-    """Raises INVALID_TOPIC_EXCEPTION where a topic exists whose name collides with this one.
-    `existing` is from `collision_keys`."""
+    """Raises INVALID_TOPIC_EXCEPTION. `existing` is from `collision_keys`."""
     other = existing.get(collision_key(name), name)
     if other != name:
         raise KafkaError(

@@ -1,8 +1,8 @@
-"""Stages an append: everything that is computed for a group of batches before it is written.
+"""Stages an append: what is computed for a group of batches before it is written.
 
 Nothing here changes the log. Offsets and leader epoch are written into the batches (both are
-outside the CRC); everything else is collected in a `Staged`, which the log applies after the write
-succeeded. For each batch there is one unpack, one pack and no copy; no record is decoded.
+outside the CRC); the rest is collected in a `Staged`, which the log applies after the write
+succeeded. No record is decoded.
 """
 
 import struct
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from brokerd.errors import ErrorCode
 from brokerd.log import producer_state
 from brokerd.log.producer_state import ProducerBatch, ProducerState, last_sequence_of
-from brokerd.protocol.records import LOG_APPEND_TIME, BatchHeader, write_crc
+from brokerd.protocol.records import LOG_APPEND_TIME, write_crc
 
 Buffer = memoryview | bytearray
 
@@ -32,10 +32,9 @@ _pack_stamp = _STAMP.pack_into
 
 
 class AppendResult(NamedTuple):
-    """The result of one batch. A refused batch has an `error` and the offsets -1.
-    `log_append_time_ms` is -1 if the topic keeps the producer's timestamps. A duplicate has the
-    offsets of its first append, and as in Kafka the largest timestamp, even if that is another
-    batch's."""
+    """The result of one batch. A refused one has an `error` and the offsets -1;
+    `log_append_time_ms` is -1 with CreateTime. A duplicate has the offsets of its first append and,
+    as in Kafka, the largest timestamp."""
 
     base_offset: int
     last_offset: int
@@ -123,19 +122,6 @@ def _stage_producer(
         result = AppendResult(-1, -1, -1, verdict, False)
     staged.results.append(result)
     return True
-
-
-def stage_replicated(batches: Sequence[tuple[BatchHeader, Buffer]]) -> Staged:
-    """Stages batches of a leader with the offsets and epochs that they have."""
-    staged = Staged(batches[0][0].base_offset)
-    staged.buffers = [view for _, view in batches]
-    for header, view in batches:
-        staged.rows.append((header.last_offset, len(view), header.max_timestamp))
-        staged.results.append(AppendResult(header.base_offset, header.last_offset, -1, None, False))
-        staged.size_bytes += len(view)
-        staged.max_timestamp_ms = max(staged.max_timestamp_ms, header.max_timestamp)
-        staged.next_offset = header.last_offset + 1
-    return staged
 
 
 def _stamp_time(view: Buffer, now_ms: int) -> None:

@@ -1,15 +1,14 @@
-"""One checkpoint of a log directory: written in a thread that does not append.
+"""One checkpoint of a log directory: written by the disk thread.
 
-Entries are by topic and partition, and the files are written later than logs are deleted. So before
-a log is created whose name an entry of a deleted log may have, `forget` clears that entry: else,
-after a kill, the new log would begin at the old offset, and acknowledged records would be lost.
-(Kafka writes the files anew whenever a log is deleted.)
+The files are written later than logs are deleted. So before a log is created whose name an entry of
+a deleted log may have, `forget` clears that entry: else, after a kill, the new log would begin at
+the old offset, and lose records. (Kafka writes the files anew whenever a log is deleted.)
 """
 
 import errno
 import os
 import time
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 from itertools import islice
 from threading import Lock
 from typing import Final
@@ -17,7 +16,6 @@ from typing import Final
 from brokerd.log.checkpoints import (
     Offsets,
     offset_entries,
-    read_offsets,
     write_entries,
     zero_offsets,
 )
@@ -32,8 +30,7 @@ Done = Callable[[OSError | None], object]
 
 
 class CheckpointFile:
-    """See the module. `latest` are the entries of the file once all submitted jobs are done; None
-    if they are not known."""
+    """`latest` are the entries of the file once all submitted jobs are done; None if not known."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -41,10 +38,6 @@ class CheckpointFile:
         self._jobs: list[CheckpointJob] = []
         self._sync: SyncJob | None = None
         self._lock = Lock()  # held while a file takes the place of another
-
-    def read(self) -> Mapping[TopicPartition, int]:
-        """The entries. Raises KafkaError if the file is damaged."""
-        return read_offsets(self.path)
 
     def job(self, offsets: Offsets, done: Done) -> "CheckpointJob":
         """The job that writes these offsets, which must not change; to be submitted at once."""

@@ -1,10 +1,9 @@
-"""One checkpoint of all logs: offsets are collected a slice at a time, and written if any changed.
-
-To ask each of 40,000 logs for its offset takes tens of milliseconds, and to write a file without a
-change would be most of the work of an idle broker.
+"""One checkpoint of all logs: offsets are collected a slice at a time, since asking 40,000 logs
+takes tens of milliseconds, and written if any changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
@@ -19,23 +18,17 @@ OffsetOf = Callable[[TopicPartition], int | None]
 """The offset to be written for a log; None for a log that need not be in the file."""
 
 
+@dataclass(slots=True)
 class CheckpointRound:
-    """The file `name` of every log directory; `done` is called for each that was written."""
+    """The file `_name` of every log directory; `_done` is called for each that was written."""
 
-    def __init__(
-        self,
-        dirs: LogDirs,
-        name: str,
-        submit: Callable[[DiskJob], None],
-        done: Done,
-    ) -> None:
-        self._dirs = dirs
-        self._name = name
-        self._submit = submit
-        self._done = done
-        self._keys: Iterator[TopicPartition] | None = None
-        self._offset_of: OffsetOf = lambda key: None
-        self._found: dict[str, dict[TopicPartition, int]] = {}
+    _dirs: LogDirs
+    _name: str
+    _submit: Callable[[DiskJob], None]
+    _done: Done
+    _keys: Iterator[TopicPartition] | None = None
+    _offset_of: OffsetOf = lambda key: None
+    _found: dict[str, dict[TopicPartition, int]] = field(default_factory=dict)
 
     @property
     def is_under_way(self) -> bool:
@@ -68,10 +61,14 @@ class CheckpointRound:
     def run(self, keys: Iterable[TopicPartition], offset_of: OffsetOf) -> None:
         """Does a whole round at once. All submitted jobs must be done."""
         submit, self._submit = self._submit, run_now
+        self.write(keys, offset_of)
+        self._submit = submit
+
+    def write(self, keys: Iterable[TopicPartition], offset_of: OffsetOf) -> None:
+        """Collects all offsets at once, and submits the jobs that write the files."""
         self.begin(keys, offset_of)
         while self.step():
             pass
-        self._submit = submit
 
     def forget(self, directory: str) -> None:
         """The file of a log directory is written elsewhere: drops what the current round has
@@ -79,7 +76,6 @@ class CheckpointRound:
         self._found.pop(directory, None)
 
     def forget_log(self, key: TopicPartition) -> None:
-        """A log was deleted: drops what the current round has collected of it."""
         for found in self._found.values():
             found.pop(key, None)
 

@@ -1,12 +1,10 @@
-"""Checkpoint files: small text files that are replaced as a whole, never changed in part.
+"""Checkpoint files: small text files that are replaced as a whole.
 
 Format: a line `0` (version), a line with the number of entries, then one entry a line. Per log
 directory an entry is `topic partition offset`, in four files; per partition
-`leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp` and renamed, as by Kafka
-(Utils.atomicMoveWithFallback); all but `leader-epoch-checkpoint` are synced, with the directory.
-
-Their contents can be computed from the logs, only more slowly: a damaged checkpoint is logged and
-treated as missing.
+`leader-epoch-checkpoint` has `epoch start_offset`. Written to `<name>.tmp` and renamed
+(Utils.atomicMoveWithFallback); all but `leader-epoch-checkpoint` are synced, with the directory. A
+damaged one is logged and treated as missing: the logs have the same, only more slowly.
 """
 
 import os
@@ -17,7 +15,7 @@ from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
-from brokerd.log.io.files import read_whole, sync_path
+from brokerd.log.io.files import opened, read_whole, sync_path
 from brokerd.topic_partition import TopicPartition
 
 RECOVERY_POINT: Final = "recovery-point-offset-checkpoint"
@@ -92,8 +90,8 @@ def replace_file(
 
 
 def read_offsets(path: Path | str) -> dict[TopicPartition, int]:
-    """(topic, partition) → offset. An empty file has none: Kafka creates the files empty, and that
-    of its cleaner stays empty until something was cleaned. Raises as `read_entries`."""
+    """(topic, partition) → offset; none in an empty file, as Kafka creates them. Raises as
+    `read_entries`."""
     return {
         (topic, partition): offset
         for topic, partition, offset in read_entries(path, OFFSET, may_be_empty=True)
@@ -110,15 +108,12 @@ def zero_offsets(keys: Collection[TopicPartition], path: str) -> None:
     Raises OSError."""
     wanted = {f"{topic} {partition}".encode() for topic, partition in keys}
     try:
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        with opened(path, os.O_RDWR) as fd:
+            text = os.pread(fd, os.fstat(fd).st_size, 0)
+            for position, digits in _offsets_of(wanted, text):
+                os.pwrite(fd, b"0" * len(digits), position)
     except FileNotFoundError:
         return
-    try:
-        text = os.pread(fd, os.fstat(fd).st_size, 0)
-        for position, digits in _offsets_of(wanted, text):
-            os.pwrite(fd, b"0" * len(digits), position)
-    finally:
-        os.close(fd)
 
 
 def _offsets_of(wanted: set[bytes], text: bytes) -> Iterator[tuple[int, bytes]]:

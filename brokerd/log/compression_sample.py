@@ -1,8 +1,5 @@
-"""How well the records of a segment are compressed, estimated from its first batches.
-
-A sample is bounded in batches and in bytes before and after decompression, so that asking for one
-costs little, however large a segment is and whatever a batch decompresses to. Sizes are those of
-whole batches, header included: what the files would have without compression.
+"""How well a segment is compressed, estimated from its first batches: few, and bounded before and
+after decompression. Sizes are those of whole batches, header included.
 """
 
 import os

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
 from heapq import heappop, heappush
-from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.io.disk_jobs import DiskJob, run_now
@@ -27,7 +27,6 @@ def no_failure(error: OSError) -> None:
 
 
 def storage_error(error: OSError) -> KafkaError:
-    """The error for a client after an error of the disk."""
     return KafkaError(
         ErrorCode.KAFKA_STORAGE_ERROR, f"{error.filename or 'the log'}: {error.strerror or error}"
     )
@@ -47,7 +46,6 @@ class Trash:
         heappush(self._due, (due_ms, path))
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether the time of any path has come."""
         return bool(self._due) and self._due[0][0] <= now_ms
 
     def take_due(self, now_ms: int, most: int) -> list[str]:
@@ -61,15 +59,15 @@ class Trash:
 @dataclass(frozen=True, slots=True)
 class LogContext:
     """What a log needs from its broker. `submit` runs DiskJobs one at a time, in the order given.
-    `on_failure` is called for each error of the disk of the logs, `on_cut` when the recovery point
-    of a log decreased. They may be called at any time, so they must not change a log."""
+    `on_failure` is called for each error of the disk of the logs, `on_truncated` when the recovery
+    point of a log decreased; neither may change a log."""
 
     files: OpenFiles = field(default_factory=OpenFiles)
     trash: Trash = field(default_factory=Trash)
     submit: Callable[[DiskJob], None] = run_now
     on_event: EventSink = no_event
     on_failure: Callable[[OSError], object] = no_failure
-    on_cut: Callable[[], object] = lambda: None
+    on_truncated: Callable[[], object] = lambda: None
 
     def failed(self, error: OSError) -> KafkaError:
         """The error for a client. `on_failure` gets the disk's error, unless it is transient."""
@@ -78,25 +76,18 @@ class LogContext:
         return storage_error(error)
 
 
-class HasDisk(Protocol):
-    def failed(self, error: OSError) -> KafkaError:
-        """The KafkaError for an error of the disk."""
-        ...
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-L = TypeVar("L", bound=HasDisk)
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def raises_storage_error(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
-    """Decorator of a log's methods: turns OSError into KAFKA_STORAGE_ERROR."""
+def raises_storage_error(method: F) -> F:
+    """Decorator of methods of a log, and of functions that get one: turns OSError into
+    KAFKA_STORAGE_ERROR."""
 
     @wraps(method)
-    def wrapped(log: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapper(log: Any, /, *args: Any, **kwargs: Any) -> Any:
         try:
             return method(log, *args, **kwargs)
         except OSError as error:
             raise log.failed(error) from error
 
-    return wrapped
+    return cast("F", wrapper)

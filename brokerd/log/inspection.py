@@ -39,8 +39,6 @@ class SegmentInfo:
 
 @dataclass(frozen=True, slots=True)
 class BatchInfo:
-    """One batch on disk, and whether its CRC matches."""
-
     position_bytes: int
     header: BatchHeader
     crc_ok: bool
@@ -165,8 +163,7 @@ def _segment(log: UnifiedLog, base_offset: int) -> Segment:
 @raises_storage_error
 def segment_times(log: UnifiedLog, now_ms: int) -> list[tuple[int, int]]:
     """(first offset, ms since the epoch when it was last written) of each segment, oldest first,
-    and the log end with `now_ms` if the last segment holds anything. Raises as
-    `segment_summaries`."""
+    and the log end with `now_ms` if the last segment holds anything. Raises KafkaError."""
     log.check_end()
     segments = log.local.segments
     times = [

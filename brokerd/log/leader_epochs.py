@@ -1,26 +1,21 @@
 """The offset at which each leader epoch began, by which followers find where logs diverge.
 
 File `leader-epoch-checkpoint`: entries `epoch start_offset`, both rising. The entry of an epoch is
-made by the first batch appended under it, so an epoch in which nothing was written has none. The
-file is read at first use and replaced when an epoch begins, by a job that is submitted and so runs
-before a later flush: recovery finds the epochs of unflushed batches in the batches. After a damaged
-file (`is_damaged`) the owner computes the epochs from the batches.
+made by the first batch appended under it. The file is replaced by a job that runs before a later
+flush: recovery finds the epochs of unflushed batches in the batches. After a damaged file
+(`is_damaged`) the owner computes the epochs from the batches.
 """
 
 import logging
 import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Final
 
 from brokerd.errors import KafkaError
 from brokerd.log import names
-from brokerd.log.checkpoints import (
-    EPOCH,
-    malformed,
-    read_entries,
-    write_entries,
-)
+from brokerd.log.checkpoints import EPOCH, malformed, read_entries, write_entries
 from brokerd.log.context import no_failure
 from brokerd.log.io.disk_jobs import DiskJob, run_now
 
@@ -29,11 +24,12 @@ logger = logging.getLogger(__name__)
 NO_EPOCH: Final = -1
 NO_OFFSET: Final = -1
 
+_epoch_of = itemgetter(0)
+_start_of = itemgetter(1)
+
 
 class LeaderEpochFileCache:
-    """Epochs and their start offsets, in two lists."""
-
-    __slots__ = ("_damage", "_epochs", "_file", "_starts", "_submit")
+    __slots__ = ("_damage", "_file", "_submit", "entries")
 
     def __init__(
         self,
@@ -45,16 +41,12 @@ class LeaderEpochFileCache:
         path = f"{directory}/{names.EPOCH_CHECKPOINT}"
         self._file = _File(path, failed)
         self._submit = submit
-        self._epochs: list[int] = []
-        self._starts: list[int] = []
+        self.entries: list[tuple[int, int]] = []
         self._damage = ""
         try:
-            entries = _read(path)
+            self.entries = _read(path)
         except KafkaError as error:
             self._damage = error.message
-        else:
-            self._epochs = [epoch for epoch, _ in entries]
-            self._starts = [start for _, start in entries]
 
     @property
     def is_damaged(self) -> bool:
@@ -63,15 +55,12 @@ class LeaderEpochFileCache:
 
     @property
     def latest(self) -> int:
-        return self._epochs[-1] if self._epochs else NO_EPOCH
+        return self.entries[-1][0] if self.entries else NO_EPOCH
 
     def epoch_at(self, log_start_offset: int) -> int:
         """The epoch of the log's first record; -1 if it is not known."""
-        return self._epochs[0] if self._starts and self._starts[0] <= log_start_offset else NO_EPOCH
-
-    @property
-    def entries(self) -> list[tuple[int, int]]:
-        return list(zip(self._epochs, self._starts, strict=True))
+        epoch, start = self.entries[0] if self.entries else (NO_EPOCH, NO_OFFSET)
+        return epoch if start <= log_start_offset else NO_EPOCH
 
     def assign(self, epoch: int, start_offset: int) -> None:
         """Adds that `epoch` begins at `start_offset`; removes entries that contradict it."""
@@ -80,12 +69,14 @@ class LeaderEpochFileCache:
 
     def note(self, epoch: int, start_offset: int) -> bool:
         """As `assign`, in memory only; returns whether anything changed."""
-        if epoch < 0 or (self._epochs and epoch == self._epochs[-1]):
+        if epoch < 0 or epoch == self.latest:
             return False
-        kept = min(bisect_left(self._epochs, epoch), bisect_left(self._starts, start_offset))
-        del self._epochs[kept:], self._starts[kept:]
-        self._epochs.append(epoch)
-        self._starts.append(start_offset)
+        entries = self.entries
+        kept = min(
+            bisect_left(entries, epoch, key=_epoch_of),
+            bisect_left(entries, start_offset, key=_start_of),
+        )
+        entries[kept:] = [(epoch, start_offset)]
         return True
 
     def found(self, epoch: int, base_offset: int) -> None:
@@ -94,31 +85,28 @@ class LeaderEpochFileCache:
             self.note(epoch, base_offset)
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown. Kafka's
-        answer to OffsetForLeaderEpoch: an epoch before the first one known answers itself with the
-        start of the first."""
+        """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown. As in
+        Kafka, an epoch before the first one known answers itself with the start of the first."""
         if epoch < 0 or epoch > self.latest:
             return NO_EPOCH, NO_OFFSET
         if epoch == self.latest:
             return epoch, log_end_offset
-        higher = bisect_right(self._epochs, epoch)
-        if higher == 0:
-            return epoch, self._starts[0]
-        return self._epochs[higher - 1], self._starts[higher]
+        higher = bisect_right(self.entries, epoch, key=_epoch_of)
+        known = self.entries[higher - 1][0] if higher else epoch
+        return known, self.entries[higher][1]
 
     def truncate_end(self, offset: int) -> None:
         """Forget epochs that began at or after `offset`."""
-        kept = bisect_left(self._starts, offset)
-        if kept < len(self._starts):
-            del self._epochs[kept:], self._starts[kept:]
+        kept = bisect_left(self.entries, offset, key=_start_of)
+        if kept < len(self.entries):
+            del self.entries[kept:]
             self.save()
 
     def truncate_start(self, offset: int) -> None:
         """Forget epochs that ended at or before `offset`; the one it lies in begins there."""
-        found = bisect_right(self._starts, offset)
-        if found > 1 or (found and self._starts[0] < offset):
-            del self._epochs[: found - 1], self._starts[: found - 1]
-            self._starts[0] = offset
+        found = bisect_right(self.entries, offset, key=_start_of)
+        if found > 1 or (found and self.entries[0][1] < offset):
+            self.entries[:found] = [(self.entries[found - 1][0], offset)]
             self.save()
 
     def save(self) -> None:
@@ -136,9 +124,8 @@ class LeaderEpochFileCache:
 
 
 class _File(DiskJob):
-    """The job that replaces the file by the entries at the time when it runs. `_writing` is held
-    meanwhile, so that nothing is written after `close`. Each log has its own lock: if a disk hangs,
-    only `close` of that log waits."""
+    """Replaces the file by the entries at the time when it runs. `_writing` is held meanwhile, so
+    that nothing is written after `close`; each log has its own lock, for a disk may hang."""
 
     def __init__(self, path: str, failed: Callable[[OSError], object]) -> None:
         self._path = path

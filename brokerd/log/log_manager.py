@@ -1,8 +1,6 @@
 """All logs of a broker, over its log directories: loading, creating, deleting, closing them.
 
-Loading: lock every log directory, see whether the last stop was clean, then open each log, with
-recovery after an unclean stop. Periodic tasks are
-in `scheduled_tasks`. Slow disk work goes through `submit` (see `io.disk_jobs`).
+Periodic tasks are in `scheduled_tasks`; slow disk work goes through `submit` (`io.disk_jobs`).
 
 A deleted log is renamed at once and removed later. If a new partition finds the log of an older
 topic with the same name, that is renamed to `-stray` and never removed. Every error of a disk is
@@ -11,7 +9,7 @@ passed to `on_failing`; then `take_failed` takes the log directory offline.
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from uuid import UUID, uuid4
 
@@ -34,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 class LogManager:
-    """See the module. Not thread-safe."""
+    """Not thread-safe."""
 
     def __init__(
         self,
@@ -80,7 +78,7 @@ class LogManager:
     def _load(self, log_dir: LogDir, now_ms: int) -> None:
         recovery_points = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
         log_starts = log_dir.read_checkpoint(checkpoints.LOG_START)
-        for name in log_dir.entries():
+        for name in sorted(entry.name for entry in os.scandir(log_dir.path) if entry.is_dir()):
             path = f"{log_dir.path}/{name}"
             if name.endswith(names.DELETE_SUFFIX):
                 self._context.trash.add(path, now_ms)
@@ -121,13 +119,12 @@ class LogManager:
         return log
 
     def _context_of(self, path: str) -> LogContext:
-        """What the logs of one log directory share."""
         context = self._contexts.get(path)
         if context is None:
             context = self._contexts[path] = replace(
                 self._context,
                 on_failure=lambda error: self._dir_failed(path, error),
-                on_cut=lambda: self.tasks.save_recovery_points(path),
+                on_truncated=lambda: self.tasks.save_recovery_points_soon(),
             )
         return context
 
@@ -160,10 +157,10 @@ class LogManager:
         *,
         is_new: bool = True,
     ) -> UnifiedLog:
-        """The log of a partition: the existing one, else a new, empty one. `is_new`: the partition
-        never had a record; else its log may be in a log directory that is offline. Raises
-        KafkaError: INCONSISTENT_TOPIC_ID if a partition that is not new has the log of another
-        topic, KAFKA_STORAGE_ERROR, also if the topic id cannot be read."""
+        """The log of a partition: the existing one, else a new one. `is_new`: the partition never
+        had a record; else its log may be in an offline log directory. Raises KafkaError:
+        INCONSISTENT_TOPIC_ID if a partition that is not new has the log of another topic,
+        KAFKA_STORAGE_ERROR."""
         key = (topic, partition)
         log = self._logs.get(key)
         if log is not None and is_new and log.topic_id not in (NIL, topic_id):
@@ -278,27 +275,21 @@ class LogManager:
             )
         return taken
 
-    def write_offsets(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Writes a checkpoint of these logs' offsets; other logs are left out."""
-        for job in self.dirs.checkpoint(name, offsets, self.disk_failed):
-            self._context.submit(job)
-
     def compacted(self) -> list[UnifiedLog]:
         return [self._logs[key] for key in self._compacted]
 
     # -- shutdown --------------------------------------------------------------------------------
 
-    def shutdown(self, broker_epoch: int = -1) -> None:
+    def shutdown(self) -> None:
         """Closes all logs cleanly and marks the log directories so. All jobs must be done. A
-        directory in which a log cannot be closed gets no mark: it is recovered at the next
-        start."""
+        directory in which that fails gets no mark: it is recovered at the next start."""
         for path, reason in close_all(self._logs.values()).items():
             self._failing.setdefault(path, reason)
         self.tasks.write_checkpoints()  # before the marks of a clean stop
         for log_dir in self.dirs.live:
             try:
                 if log_dir.path not in self._failing:
-                    log_dir.mark_clean(broker_epoch)
+                    log_dir.mark_clean()
             except OSError as error:
                 self._failing[log_dir.path] = storage_error(error).message
         for path, reason in self._failing.items():

@@ -1,10 +1,9 @@
 """The names of a log's files and directories: the only place that builds and parses them.
 
 A partition is a directory `<topic>-<partition>`. In it, each segment's files start with its base
-offset in 20 digits: `.log`, `.index`, `.timeindex`, `.txnindex`, and `.snapshot` (producer state
-before that offset). Further suffixes: `.deleted` is to be removed, `.cleaned` is being written by
-compaction, `.swap` is complete and about to replace segments. A directory that is to be removed is
-`<topic>-<partition>.<uuid>-delete`.
+offset in 20 digits. Suffixes behind those of segments: `.deleted` is to be removed, `.cleaned` is
+being written by compaction, `.swap` is complete and about to replace segments. A directory that is
+to be removed is `<topic>-<partition>.<uuid>-delete`.
 """
 
 import re

@@ -1,11 +1,9 @@
 """Forgets idempotent producers whose last batch is older than producer.id.expiration.ms, every
-producer.id.expiration.check.interval.ms.
-
-Kafka's ProducerStateManager also passes over the expired ones of a snapshot that it loads; so does
-a log here, by the time of the last check, which comes soon after the start.
+producer.id.expiration.check.interval.ms; those of a log that is not loaded yet when it is.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -14,28 +12,21 @@ from brokerd.log.unified_log import UnifiedLog
 SLICE: Final = 500
 
 
+@dataclass(slots=True)
 class ProducerExpiry:
-    """A periodic task: `tick` is called about once a second and does a bounded slice."""
-
-    def __init__(
-        self,
-        logs: Callable[[], Sequence[UnifiedLog]],
-        expiration_ms: int,
-        interval_ms: int,
-    ) -> None:
-        self._logs = logs
-        self.expiration_ms = expiration_ms
-        self._interval_ms = interval_ms
-        self._due_ms = 0
-        self._round: Iterator[UnifiedLog] | None = None
+    logs: Callable[[], Sequence[UnifiedLog]]
+    expiration_ms: int
+    interval_ms: int
+    _due_ms: int = 0
+    _round: Iterator[UnifiedLog] | None = None
 
     def tick(self, now_ms: int) -> None:
         """Look at some logs, if a round is due or under way: one is ended before the next."""
         if self._round is None:
             if now_ms < self._due_ms:
                 return
-            self._due_ms = now_ms + self._interval_ms
-            self._round = iter(self._logs())
+            self._due_ms = now_ms + self.interval_ms
+            self._round = iter(self.logs())
         looked_at = 0
         for log in islice(self._round, SLICE):
             log.expire_producers(now_ms - self.expiration_ms)

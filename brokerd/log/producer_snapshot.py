@@ -3,8 +3,7 @@
 File `<offset>.snapshot`, big-endian: int16 version 1, uint32 CRC-32C of all that follows, int32
 count, then per producer: int64 id, int16 epoch, int32 last sequence, int64 last offset, int32 last
 offset delta, int64 timestamp, int32 coordinator epoch, int64 first offset of an open transaction
-(-1 none). Only the last batch of a producer is kept. One is written at each roll (for the new
-segment's base offset) and at a clean stop (for the log end).
+(-1 none). One is written at each roll (for the new segment's base offset) and at a clean stop.
 """
 
 import logging
@@ -95,23 +94,17 @@ def load_latest(
 ) -> tuple[int, dict[int, ProducerEntry]]:
     """(offset, entries) of the latest intact snapshot in a log; (log start, none) without one.
     Snapshots past the log end, and damaged ones, are removed. Raises OSError."""
-    found = offsets(directory)
-    while found and found[-1] > log_end:
-        os.unlink(names.segment_file(directory, found.pop(), names.SNAPSHOT))
-    return _latest(directory, log_start, found)
+    for found in offsets(directory):
+        if found > log_end:
+            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))
+    return load_before(directory, log_start, log_end)
 
 
 def load_before(
-    directory: str, log_start: int, offset: int
+    directory: str, log_start: int, before: int
 ) -> tuple[int, dict[int, ProducerEntry]]:
     """As `load_latest`, for the latest snapshot at or before an offset; later ones stay."""
-    return _latest(directory, log_start, [each for each in offsets(directory) if each <= offset])
-
-
-def _latest(
-    directory: str, log_start: int, found: list[int]
-) -> tuple[int, dict[int, ProducerEntry]]:
-    for offset in reversed(found):
+    for offset in reversed([each for each in offsets(directory) if each <= before]):
         if offset < log_start:
             break
         path = names.segment_file(directory, offset, names.SNAPSHOT)
@@ -121,10 +114,3 @@ def _latest(
             logger.warning("%s is no snapshot of producers (%s): removed", path, error)
             os.unlink(path)
     return log_start, {}
-
-
-def remove_after(directory: str, offset: int) -> None:
-    """Remove the snapshots for offsets past `offset`. Raises OSError."""
-    for found in offsets(directory):
-        if found > offset:
-            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))

@@ -10,16 +10,14 @@ duplicate and answers the old offset; else its first sequence number must follow
     same epoch, no batch in it yet             the next is 0
     producer unknown                           any is taken (its state may have expired)
 
-A transactional batch opens a transaction unless one is open, a marker ends it. What lies behind the
-first offset of an open one, or of one whose marker is not below the high watermark yet, is not
-stable: `first_unstable` is where that begins.
+A transactional batch opens a transaction unless one is open, a marker ends it. `first_unstable` is
+the first offset of a transaction that is open, or whose marker is not below the high watermark.
 
-Kafka does not limit their number. Here, above PRODUCERS_MAX in a log, those whose last append is
-oldest are forgotten as if expired: clients choose the ids and the timestamps by which they expire,
-and an entry takes up to 1.6 KB of memory.
+Clients choose the ids and the timestamps by which they expire, and an entry takes up to 1.6 KB: so,
+unlike Kafka, above PRODUCERS_MAX in a log those that wrote longest ago are forgotten.
 
 Entries are immutable: an append checks a group of batches against staged entries and takes them in
-only after the write succeeded. File format of a snapshot: `producer_snapshot`.
+only after the write succeeded.
 """
 
 from collections.abc import Iterable
@@ -63,7 +61,6 @@ Staged = dict[int, ProducerEntry]
 
 
 def last_sequence_of(first_sequence: int, last_offset_delta: int) -> int:
-    """The sequence number of a batch's last record."""
     last = first_sequence + last_offset_delta
     return last if last <= SEQUENCE_MAX else last - SEQUENCE_MAX - 1
 

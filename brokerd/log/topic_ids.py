@@ -4,9 +4,8 @@
     topic_id: <22 characters of base64url>
 
 A log whose file says another topic's id, or nothing that can be read, is not served and not
-touched: its records may be an older topic's of the same name, or the file may be damaged, and only
-a person can tell. Without a file (Kafka before 2.8), or with an empty one (a power cut right after
-the log was made), the log is that of the topic that has the name now.
+touched: only a person can tell whether its records are an older topic's. Without a file (Kafka
+before 2.8), or with an empty one, the log is that of the topic that has the name now.
 """
 
 import logging
@@ -48,8 +47,7 @@ class TopicIds:
 
     def adopt(self, log: "UnifiedLog", topic_id: UUID) -> None:
         """Makes the log that of a topic if it has the same id or none. Raises KafkaError:
-        KAFKA_STORAGE_ERROR for a damaged file, INCONSISTENT_TOPIC_ID for the log of another topic;
-        OSError."""
+        KAFKA_STORAGE_ERROR for a damaged file, INCONSISTENT_TOPIC_ID; OSError."""
         key = (log.topic, log.partition)
         if key in self._damaged:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, self._damaged[key])

@@ -1,7 +1,9 @@
 """The log of one partition: an offset for every record, appended and read.
 
-It consists of `LocalLog` (the files), `FirstUse` (what the first use reads), `ProducerState` and
-`LeaderEpochFileCache`. Callers use these directly for what concerns only one of them.
+It consists of `LocalLog` (the files), `ProducerState` and `LeaderEpochFileCache`. Callers use these
+directly for what concerns only one of them. A log opened after a clean stop reads nothing until its
+first use; then the batches behind the last index entry are walked, and if they do not end where the
+log should end, its last segment is recovered as after an unclean stop.
 
 Invariants:
 - offsets only grow; the log start is at or below the log end; `high_watermark` is moved by the
@@ -25,18 +27,15 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import producer_snapshot
-from brokerd.log.append import AppendResult, Buffer, stage, stage_replicated
+from brokerd.log.append import AppendResult, Buffer, stage
 from brokerd.log.context import LogContext, raises_storage_error
-from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead
 from brokerd.log.leader_epochs import LeaderEpochFileCache
 from brokerd.log.loading import recovery
-from brokerd.log.loading.first_use import FirstUse
 from brokerd.log.local_log import LocalLog
-from brokerd.log.producer_state import NO_TXN, ProducerEntry, ProducerState
+from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.roll_policy import should_roll
-from brokerd.protocol.records import BatchHeader
 
 logger = logging.getLogger(__name__)
 
@@ -44,12 +43,13 @@ BUFFERS_MAX: Final = 1024
 
 
 class UnifiedLog:
-    """See the module. `directory` holds nothing but this log."""
+    """`directory` holds nothing but this log."""
 
     __slots__ = (
-        "_append_time", "_first_use", "_last_epoch", "_segments", "config", "directory",
-        "high_watermark", "is_loaded", "local", "log_end_offset", "log_start_offset",
-        "on_start_moved", "on_truncated", "partition", "topic", "topic_id",
+        "_append_time", "_epochs", "_expired_until_ms", "_is_end_checked", "_last_epoch",
+        "_producers", "_segments", "config", "directory", "high_watermark", "is_loaded", "local",
+        "log_end_offset", "log_start_offset", "on_start_moved", "on_truncated", "partition",
+        "topic", "topic_id",
     )  # fmt: skip
 
     def __init__(
@@ -72,8 +72,11 @@ class UnifiedLog:
         self.on_truncated: Callable[[], object] = lambda: None
         self.on_start_moved: Callable[[], object] = lambda: None
         self.high_watermark = loaded.log_start_offset
-        is_checked = loaded.truncated_bytes is not None or self._segments.active.size_bytes == 0
-        self._first_use = FirstUse(is_end_checked=is_checked)
+        is_recovered = loaded.truncated_bytes is not None
+        self._is_end_checked = is_recovered or self._segments.active.size_bytes == 0
+        self._producers: ProducerState | None = None
+        self._epochs: LeaderEpochFileCache | None = None
+        self._expired_until_ms = -1
         self.config = config
         self._append_time = config.is_append_time
         self.take(loaded)
@@ -104,7 +107,6 @@ class UnifiedLog:
         return self.local.failed(error)
 
     def reconfigure(self, config: LogConfig) -> None:
-        """Takes other settings, from the next append on."""
         self.config = config
         self._append_time = config.is_append_time
         self.local.reconfigure(config)
@@ -116,50 +118,102 @@ class UnifiedLog:
 
     @property
     def recovery_point(self) -> int:
-        """All records below it are durable."""
         return self.local.recovery_point
 
     def first_use(self) -> PendingFilesRead:
         """The files that `load` will read."""
         return PendingFilesRead(self.directory, self._segments.active.base_offset)
 
+    # -- first use ---------------------------------------------------------------------------------
+
     @raises_storage_error
     def load(self) -> None:
         """Reads all that the first use needs. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         self.check_end()
-        self._first_use.load_producers(self)
-        self._first_use.load_epochs(self)
+        self._load_producers()
+        self._load_epochs()
         self.is_loaded = True
 
     @raises_storage_error
     def check_end(self) -> None:
-        """Checks at the first use that the log ends where the checkpoint says. Raises as `load`."""
-        self._first_use.check_end(self)
+        """Checks that the log ends where the checkpoint says; else it is recovered. Raises as
+        `load`."""
+        if not self._is_end_checked:
+            if self._segments.active.read_tail() != self.log_end_offset:
+                self._recover()
+            self._is_end_checked = True
+
+    def _recover(self) -> None:
+        """Recovers the last segment, as after an unclean stop."""
+        if self._epochs is not None:
+            self._epochs.close()
+        self._epochs = self._producers = None
+        local, active = self.local, self._segments.active
+        durable_offset = local.recovery_point
+        loaded = recovery.recover(
+            local.context, list(self._segments), self.log_start_offset, active.base_offset,
+            active.created_ms,
+        )  # fmt: skip
+        local.take(loaded.segments)
+        local.recovery_point = loaded.recovery_point
+        self.take(loaded)
+        recovery.warn_of_loss(self.directory, durable_offset, self.log_end_offset)
+        local.context.on_truncated()
+        self.on_truncated()
+
+    def _load_producers(self) -> ProducerState:
+        """Reads the idempotent producers, from the last snapshot on."""
+        if self._producers is None:
+            offset, entries = producer_snapshot.load_latest(
+                self.directory, self.log_start_offset, self.log_end_offset
+            )
+            producers = ProducerState(entries)
+            if offset < self.log_end_offset:
+                producers.replay(recovery.with_markers(self._segments.headers_from(offset)))
+            producers.expire(self._expired_until_ms)
+            self._producers = producers
+        return self._producers
+
+    def _load_epochs(self) -> LeaderEpochFileCache:
+        """Reads the leader epochs, from the batches if their file is damaged or missing."""
+        if self._epochs is None:
+            context = self.local.context
+            epochs = LeaderEpochFileCache(self.directory, context.submit, context.failed)
+            if epochs.is_damaged or (not epochs.entries and self.size_bytes):
+                for _, _, header in self._segments.headers_from(self.log_start_offset):
+                    epochs.found(header.leader_epoch, header.base_offset)
+                epochs.save()
+            self._epochs = epochs
+        return self._epochs
 
     @property
+    @raises_storage_error
     def producers(self) -> ProducerState:
-        return self._first_use.load_producers(self)
+        self.check_end()
+        return self._load_producers()
 
     @property
     @raises_storage_error
     def epochs(self) -> LeaderEpochFileCache:
-        return self._first_use.load_epochs(self)
+        return self._load_epochs()
 
     def last_stable_offset(self, high_watermark: int) -> int:
         """Below it every transaction is complete. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
-        producers = self._first_use.producers
+        producers = self._producers
         if producers is None:
-            producers = self._known_producers()
+            producers = self.producers
             high_watermark = min(high_watermark, self.log_end_offset)
         unstable = producers.first_unstable(high_watermark)
         if unstable == NO_TXN or unstable >= high_watermark:
             return high_watermark
         return max(unstable, self.log_start_offset)
 
-    @raises_storage_error
-    def _known_producers(self) -> ProducerState:
-        self.check_end()
-        return self.producers
+    def expire_producers(self, until_ms: int) -> None:
+        """Forgets producers whose last batch is of `until_ms` or earlier, now or once they are
+        read."""
+        self._expired_until_ms = until_ms
+        if self._producers is not None:
+            self._producers.expire(until_ms)
 
     # -- append ------------------------------------------------------------------------------------
 
@@ -183,7 +237,7 @@ class UnifiedLog:
         if len(batches) > BUFFERS_MAX:
             first = self._append(batches[:BUFFERS_MAX], leader_epoch, now_ms)
             return first + self._append(batches[BUFFERS_MAX:], leader_epoch, now_ms)
-        producers = self._first_use.producers or self.producers
+        producers = self._producers or self.producers
         staged = stage(
             batches, self.log_end_offset, leader_epoch, producers,
             now_ms if self._append_time else -1,
@@ -206,7 +260,6 @@ class UnifiedLog:
         return staged.results
 
     def _begin_epoch(self, epoch: int, start_offset: int) -> None:
-        """Adds an epoch whose first batch is about to be written."""
         self.epochs.assign(epoch, start_offset)
         self._last_epoch = epoch
 
@@ -221,38 +274,6 @@ class UnifiedLog:
         return [
             result for batch in batches for result in self._append([batch], leader_epoch, now_ms)
         ]
-
-    @raises_storage_error
-    def append_replicated(
-        self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
-    ) -> list[AppendResult]:
-        """Appends a leader's batches unchanged; the caller has checked their CRC. Raises KafkaError
-        as `append`, and OFFSET_OUT_OF_RANGE for an offset below the log end: the caller has to
-        truncate first."""
-        if not self.is_loaded:
-            self.load()
-        if batches[0][0].base_offset < self.log_end_offset:
-            raise KafkaError(
-                ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"offset {batches[0][0].base_offset} is before the log end {self.log_end_offset}",
-            )
-        staged = stage_replicated(batches)
-        if should_roll(self.local, staged, now_ms):
-            self.roll(now_ms, batches[0][0].base_offset)
-        for header, _ in batches:
-            if header.leader_epoch != self._last_epoch:
-                self._begin_epoch(header.leader_epoch, header.base_offset)
-        producers = self.producers
-        self.local.append(staged, self.log_end_offset)
-        self.log_end_offset = staged.next_offset
-        aborted = producers.replay(
-            (header, read_marker(header, memoryview(view)) if header.is_control else None)
-            for header, view in batches
-        )
-        if aborted:
-            active = self._segments.active
-            active.set_aborted([*active.aborted, *aborted], len(active.aborted))
-        return staged.results
 
     # -- read --------------------------------------------------------------------------------------
 
@@ -270,7 +291,7 @@ class UnifiedLog:
         is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or KAFKA_STORAGE_ERROR; and
         NotInPageCache if not may_block and it would wait for the disk."""
         try:
-            if not self._first_use.is_end_checked:
+            if not self._is_end_checked:
                 if not may_block:
                     raise NotInPageCache(self.first_use())
                 self.check_end()
@@ -299,63 +320,30 @@ class UnifiedLog:
         them: with it this does not wait for the disk. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         return self._segments.bytes_below(offset, up_to, self.log_end_offset, found)
 
-    def active_producers(self) -> dict[int, ProducerEntry]:
-        """The producers that the log knows, by id. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
-        return self._known_producers().entries
-
     def aborted_transactions(self, offset: int, found: FileRange) -> list[tuple[int, int]]:
         """(producer id, first offset) of the aborted transactions in a range that `read` found, and
         up to the next entry of the offset index. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         aborted = self.local.aborted_in(offset, found, self.log_start_offset, self.log_end_offset)
         return [(each.producer_id, each.first_offset) for each in aborted]
 
-    # -- roll and cut ------------------------------------------------------------------------------
+    # -- roll, delete records ---------------------------------------------------------------------
 
     @raises_storage_error
-    def roll(self, now_ms: int, first_offset: int = 0) -> None:
+    def roll(self, now_ms: int) -> None:
         """Begins a segment at the log end, or `first_offset` if that is higher. KafkaError."""
         active = self._segments.active
-        base_offset = max(self.log_end_offset, first_offset)
+        base_offset = self.log_end_offset
         if active.size_bytes == 0 and active.base_offset == base_offset:
             return
         active.close_indexes()
         self._save_snapshot()
         self.local.add_segment(base_offset, now_ms)
         self.event("roll", base_offset=base_offset)
-        self.local.begin_flush(self.log_end_offset)
+        self.local.begin_flush(base_offset)
 
     def _save_snapshot(self) -> None:
         bases = {segment.base_offset for segment in self._segments}
         producer_snapshot.save(self.directory, self.log_end_offset, self.producers.entries, bases)
-
-    @raises_storage_error
-    def truncate_to(self, offset: int) -> None:
-        """Cuts off the batch with `offset` and all after it. Raises KafkaError."""
-        self.check_end()
-        if offset >= self.log_end_offset:
-            return
-        if offset <= self.log_start_offset:
-            self.start_at(offset)
-            return
-        self._set_end(self.local.truncate_to(offset))
-
-    @raises_storage_error
-    def start_at(self, offset: int) -> None:
-        """Removes all records and goes on, empty, at `offset`. Raises KafkaError."""
-        self.local.start_at(offset)
-        self._first_use.is_end_checked = True
-        self.log_start_offset = offset
-        self._set_end(offset)
-
-    def _set_end(self, offset: int) -> None:
-        self.log_end_offset = offset
-        self.local.note_cut(offset)
-        self.epochs.truncate_end(offset)
-        producer_snapshot.remove_after(self.directory, offset)
-        self._first_use.producers = None
-        self.is_loaded = False
-        self._last_epoch = -1
-        self.event("truncate")
 
     @raises_storage_error
     def delete_records_before(self, offset: int) -> int:
@@ -368,10 +356,6 @@ class UnifiedLog:
             self.on_start_moved()
         return self.log_start_offset
 
-    def expire_producers(self, until_ms: int) -> None:
-        """Forget idempotent producers whose last batch is of `until_ms` or earlier."""
-        self._first_use.expire_producers(until_ms)
-
     # -- closing -----------------------------------------------------------------------------------
 
     def flush(self) -> None:
@@ -380,10 +364,10 @@ class UnifiedLog:
 
     def finish_writing(self) -> bool:
         """Writes pending index entries; returns whether anything is to be synced. OSError."""
-        if not self._first_use.is_end_checked:
+        if not self._is_end_checked:
             return False
         self._segments.active.close_indexes()
-        if self._first_use.producers is not None:
+        if self._producers is not None:
             self._save_snapshot()
         return self.recovery_point < self.log_end_offset
 
@@ -395,5 +379,6 @@ class UnifiedLog:
 
     def abandon(self) -> None:
         """Close the files of a log that is about to be renamed away."""
-        self._first_use.close_epochs()
+        if self._epochs is not None:
+            self._epochs.close()
         self.local.abandon()

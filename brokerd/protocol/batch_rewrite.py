@@ -1,8 +1,6 @@
 """Checks the records of a producer's batch before it is appended, corrects its header, and
-compresses it with the codec of its topic (Kafka's LogValidator).
-
-Pure and slow: milliseconds for a batch of a megabyte. It may run in any thread; the codecs leave
-the interpreter to others meanwhile.
+compresses it with the codec of its topic (Kafka's LogValidator). Pure; it takes milliseconds a
+megabyte and may run in any thread.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,5 @@
-"""The checks of a producer's batch that need only its header and its CRC (Kafka's LogValidator).
-
-What depends on the records inside is checked by `record_walk`.
+"""The checks of a producer's batch that need only its header and its CRC (Kafka's LogValidator);
+`record_walk` checks its records.
 """
 
 import struct
@@ -36,8 +35,7 @@ _LENGTH_MIN: Final = 14
 
 def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZSTD) -> bool:
     """Whether a producer's records are one whole, intact batch with nothing unusual in its header:
-    `check_batch` accepts it, no flag is set, and the timestamps are in order (some clients set only
-    the first timestamp, or none)."""
+    `check_batch` accepts it, no flag is set, and the timestamps are in order."""
     size = len(view)
     if size < HEADER_BYTES:
         return False
@@ -66,13 +64,14 @@ def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZS
 
 
 def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
-    """Check a producer's records of one partition: exactly one whole, intact batch. Only the header
-    and the CRC are looked at. Raises KafkaError with the code that Kafka's LogValidator and
-    ProduceRequest have: CORRUPT_MESSAGE (wrong CRC, no batch at all), MESSAGE_TOO_LARGE,
-    UNSUPPORTED_COMPRESSION_TYPE, INVALID_RECORD (anything else that lies)."""
-    if len(view) < HEADER_BYTES or _torn(view):
+    """Checks that a producer's records are exactly one whole, intact batch, by header and CRC.
+    Raises KafkaError with the code that Kafka has: CORRUPT_MESSAGE (wrong CRC, no batch),
+    MESSAGE_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, INVALID_RECORD (anything else)."""
+    if len(view) < HEADER_BYTES:
         raise _not_one_batch(view)
     header = read_header(view)
+    if header.magic != MAGIC or header.size_bytes != len(view):
+        raise _not_one_batch(view)
     refused = _refusal(header, view, max_message_bytes)
     if refused is not None:
         raise refused
@@ -85,13 +84,6 @@ def has_odd_header(header: BatchHeader) -> bool:
     return bool(header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON)) or not (
         header.max_timestamp >= header.base_timestamp >= NO_TIMESTAMP
     )
-
-
-def _torn(view: memoryview) -> bool:
-    length: int
-    magic: int
-    length, magic = _LENGTH_AND_MAGIC.unpack_from(view, _LENGTH_POSITION)
-    return magic != MAGIC or length + LENGTH_OVERHEAD_BYTES != len(view)
 
 
 def _not_one_batch(view: memoryview) -> KafkaError:
@@ -117,7 +109,6 @@ def _not_one_batch(view: memoryview) -> KafkaError:
 
 
 def _refusal(header: BatchHeader, view: memoryview, max_message_bytes: int) -> KafkaError | None:
-    """The first reason to refuse a batch; None without one."""
     code, message = ErrorCode.INVALID_RECORD, ""
     size = len(view)
     if header.base_offset != 0:

@@ -25,8 +25,6 @@ class TooManyBytes(KafkaError):
 
 
 class Codec(IntEnum):
-    """The number in a batch's attributes."""
-
     NONE = 0
     GZIP = 1
     SNAPPY = 2
@@ -85,9 +83,8 @@ def _lz4_level(level: int | None) -> int:
 
 
 def decompress(codec: int, data: memoryview, max_bytes: int | None = None) -> memoryview:
-    """The records behind `data`, at most `max_bytes` of them (None: `decompressed_max`). Raises
-    KafkaError: INVALID_RECORD when the data is damaged, TooManyBytes when it would grow over the
-    limit, UNSUPPORTED_COMPRESSION_TYPE for a number that is no codec."""
+    """The records behind `data`, at most `max_bytes` (None: `decompressed_max`). Raises KafkaError:
+    INVALID_RECORD when the data are damaged, TooManyBytes, UNSUPPORTED_COMPRESSION_TYPE."""
     if codec == Codec.NONE:
         return data
     if codec not in _DECOMPRESSORS:
@@ -116,9 +113,8 @@ def require_readable(codec: int, data: memoryview) -> None:
 
 
 def decompressed_max(size_bytes: int) -> int:
-    """How many bytes the records of a compressed batch of this size may have. Small batches
-    compress a hundred times and more when all their records are alike; batches of megabytes are
-    real data, which does not. What exceeds both bounds was made to fill memories."""
+    """How many bytes the records of a compressed batch of this size may have. Small batches of
+    equal records compress a hundred times and more, batches of megabytes of real data do not."""
     return max(DECOMPRESSED_BYTES_MAX, DECOMPRESSED_FACTOR_MAX * size_bytes)
 
 

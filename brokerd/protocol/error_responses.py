@@ -1,8 +1,6 @@
-"""The protocol's own error for a request that could not be served.
-
-Kafka puts errors in different places: one code at the top, one per topic, per partition or per
-resource. Here the response class itself says where: the request's items are mirrored into it and
-every `error_code` is set, so that a client finds its error where it looks for it.
+"""The protocol's own error for a request that could not be served. Kafka has errors at the top, per
+topic, per partition or per resource. The response class itself says where: the request's items are
+mirrored into it and every `error_code` is set.
 """
 
 from typing import Any
@@ -57,7 +55,8 @@ def _item(entity_type: type, source: Any, error: KafkaError) -> dict[str, Any]:
 
 
 def _request_items(source: Any, shape: FieldShape) -> tuple[Any, ...]:
-    """The request's array that this response array answers: same name, else its only array."""
+    """The request's array that this response array answers: that of the same name, else its only
+    one."""
     if source is None or isinstance(source, (str, int)) or shape.name == "brokers":
         return ()  # nobody asks for brokers: they would be made of the topics asked for
     named = getattr(source, shape.name, None)

@@ -1,6 +1,5 @@
-"""Fetch requests v4-17, by hand, because every consumer asks all the time.
-
-Topics go by name up to version 12 and by id from 13 on; here a topic has the one or the other.
+"""Fetch requests v4-17, by hand, since they are hot. A topic has its name up to v12, its id from
+v13.
 """
 
 from collections.abc import Iterator
@@ -59,10 +58,9 @@ class FetchPartition(NamedTuple):
 
 @dataclass(slots=True)
 class FetchRequest:
-    """A whole Fetch. A session epoch of -1 or 0 is a full request, any other an incremental one.
-    `forgotten` are keys of partitions that leave the session. `offset_at` is where the last
-    partition's offset stands in the frame: a Fetch of one partition is repeated with another
-    one."""
+    """A session epoch of -1 or 0 is a full request, any other an incremental one. `forgotten` are
+    keys of partitions that leave the session. `offset_at` is where the last partition's offset is
+    in the frame: a Fetch of one partition is repeated with another one."""
 
     replica_id: int
     max_wait_ms: int
@@ -115,7 +113,6 @@ def _decode(reader: Reader, version: int) -> FetchRequest:
 
 
 def _topic(reader: Reader, version: int) -> tuple[str, bytes]:
-    """(name, no id) or (no name, id)."""
     if version >= TOPIC_IDS_FROM:
         start = reader.position
         reader.position = end = start + 16

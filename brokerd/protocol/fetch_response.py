@@ -1,8 +1,6 @@
-"""Fetch responses v4-17, by hand, because every record leaves here.
-
-A topic has its name up to version 12 and its id from 13 on, as its request had. A response is a
-list of parts, bytes and record ranges in turn, so that records go from the file to the socket
-without passing through the interpreter: the encoder only needs their sizes.
+"""Fetch responses v4-17, by hand, since they are hot. A topic has its name up to v12, its id from
+v13. A response is a list of parts, bytes and record ranges in turn, so that records go from the
+file to the socket without passing through the interpreter.
 """
 
 from collections.abc import Sequence
@@ -43,8 +41,6 @@ class FetchReply(NamedTuple):
 
 
 class Endpoint(NamedTuple):
-    """Where a broker is that an answer names as leader."""
-
     broker_id: int
     host: str
     port: int
@@ -82,7 +78,6 @@ def _reply_head(reply: FetchReply, version: int) -> bytes:
 
 
 def _reply_head_aborted(reply: FetchReply, version: int) -> bytes:
-    """The same with aborted transactions."""
     aborted = reply.aborted or ()
     flexible = version >= 12
     plain = _reply_head(reply._replace(aborted=None), version)

@@ -47,7 +47,7 @@ def malformed(what: str) -> KafkaError:
 
 
 def parse_header(frame: memoryview) -> RequestHeader:
-    """The header of a frame given without its size; KafkaError INVALID_REQUEST if it is cut off."""
+    """The header of a frame without its size. Raises KafkaError(INVALID_REQUEST)."""
     try:
         api_key, api_version, correlation_id, length = REQUEST_HEAD.unpack_from(frame, 0)
     except struct_error:
@@ -81,8 +81,7 @@ def skip_tags(view: bytes | memoryview, position: int) -> int:
 
 
 class Reader:
-    """A cursor over one request body that knows whether lengths are compact. Every length is
-    checked against what is left, so an array cannot claim more items than bytes; all arrays and
+    """A cursor over one request body. Every length is checked against what is left; all arrays and
     runs of tagged fields together have no more than ITEMS_MAX items."""
 
     __slots__ = ("flexible", "items", "position", "view")

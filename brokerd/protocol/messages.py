@@ -1,10 +1,8 @@
-"""Decodes and encodes all messages without a codec of their own: kio objects and plain dicts.
+"""Decodes and encodes all messages without a codec of their own.
 
-Requests arrive as kio's frozen dataclasses (`request.topics[0].name`); responses leave as nested
-dicts with kio's field names (`{"error_code": 0, "topics": [...]}`), see `schema_writer` for what
-may be left out. Both directions exist, so a client (the console's hot reads, one broker calling
-another) uses the same functions. Tolerant of extra bytes at the end, as Kafka is; anything missing
-is an INVALID_REQUEST.
+Requests are read as kio's frozen dataclasses (`request.topics[0].name`); responses are written from
+nested dicts with kio's field names (`{"error_code": 0, "topics": [...]}`), see `schema_writer`.
+Both directions exist, for clients. Extra bytes at the end are ignored, as by Kafka.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,15 +11,7 @@ from struct import Struct
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.kio_schemas import (
-    DecodeError,
-    KioIndexError,
-    api_key_map,
-    entity_reader,
-    load_request_schema,
-    load_response_schema,
-    schema_name_map,
-)
+from brokerd.protocol import kio_schemas
 from brokerd.protocol.schema_check import checked_request
 from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
 from brokerd.protocol.versions import known_flexible
@@ -37,8 +27,8 @@ VERSIONS_MAX = 2048
 def request_type(api_key: int, version: int) -> type | None:
     """kio's request class, or None where kio does not know that API or version."""
     try:
-        return load_request_schema(api_key, version)
-    except KioIndexError:
+        return kio_schemas.load_request_schema(api_key, version)
+    except kio_schemas.KioIndexError:
         return None
 
 
@@ -46,8 +36,8 @@ def request_type(api_key: int, version: int) -> type | None:
 def response_type(api_key: int, version: int) -> type | None:
     """kio's response class, or None where kio does not know that API or version."""
     try:
-        return load_response_schema(api_key, version)
-    except KioIndexError:
+        return kio_schemas.load_response_schema(api_key, version)
+    except kio_schemas.KioIndexError:
         return None
 
 
@@ -150,9 +140,9 @@ def _decode(entity_type: type | None, view: memoryview | bytes, start: int) -> A
     if entity_type is None:
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, "unknown API or version")
     try:
-        read: Any = entity_reader(entity_type)
+        read: Any = kio_schemas.entity_reader(entity_type)
         return read(memoryview(view).toreadonly(), start)[0]
-    except (DecodeError, ValueError, TypeError, OverflowError, KeyError) as error:
+    except (kio_schemas.DecodeError, ValueError, TypeError, OverflowError, KeyError) as error:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"
         ) from error
@@ -180,7 +170,9 @@ def _never_known(
 ) -> frozenset[str]:
     """Those that no version of this message has at its top level. To load a version takes
     milliseconds, and most names are in the newest, so the others are not loaded for nothing."""
-    for version in sorted(schema_name_map[api_key_map[api_key]], reverse=True):
+    for version in sorted(
+        kio_schemas.schema_name_map[kio_schemas.api_key_map[api_key]], reverse=True
+    ):
         entity_type = load(api_key, version) if names else None
         if entity_type is not None:
             names -= _names(entity_type)

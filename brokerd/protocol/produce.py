@@ -130,9 +130,8 @@ def _partition(out: bytearray, reply: PartitionReply, version: int, flexible: bo
 
 
 class ResponseTemplate:
-    """A successful response for one partition, of which only four numbers change. With it a reply
-    costs one `pack`: frame size, correlation id, then the constant bytes around base offset, append
-    time and log start offset."""
+    """A successful response for one partition, of which only four numbers change: with it a reply
+    costs one `pack`."""
 
     __slots__ = ("_head", "_pack", "_size", "_tail")
 

@@ -1,9 +1,8 @@
-"""Records walked without being made: a producer's, to see that they are what their batch says, and
-those of the log, to find one by its time.
+"""Records walked without being decoded: a producer's, as Kafka's LogValidator and DefaultRecord
+check them, and those of the log, to find one by its time.
 
-What is asked of each record of a producer, as Kafka's LogValidator and DefaultRecord have it: it
-lies in its batch, its fields fill it, it is numbered in order; on a compacted topic it has a key;
-where the topic limits timestamps, its own is within the limits (-1 is "none" and passes).
+A producer's record lies in its batch, its fields fill it, it is numbered in order; on a compacted
+topic it has a key; its timestamp is within the topic's limits (-1 is "none" and passes).
 """
 
 from typing import Final, NamedTuple
@@ -158,7 +157,6 @@ def first_at_or_after(
 
 
 def _pass_headers(data: memoryview, at: int, end: int) -> None:
-    """Check that the headers of a record fill it."""
     if at >= end:
         raise _invalid("a record is shorter than its fields")
     count, at = read_varint(data, at)

@@ -1,34 +1,34 @@
 """Lengths and counts of a request, checked against its bytes before kio reads it.
 
-kio sets memory aside for as many items as an array claims to have. A count of two thousand million
-in a request of forty bytes would end the process, without an exception. So every request is
-walked first, by functions compiled from kio's message classes once: no string may be longer, and
-no array have more items, than the bytes that are left can hold. Nor may an array be null where the
-message does not say so, which kio lets pass, nor all of them together have more than ITEMS_MAX
-items. (No request that is served has arrays in tagged fields.) Nothing is decoded here, and what is
-of fixed size is jumped over in one step.
+kio sets memory aside for as many items as an array claims to have: a count of two thousand million
+would end the process, without an exception. So every request is walked first, by functions compiled
+from kio's message classes: no string may be longer, and no array have more items, than the bytes
+that are left can hold. Nor may an array be null where the message does not say so, nor all of them
+have more than ITEMS_MAX items. (No request that is served has arrays in tagged fields.)
 
-kio also refuses tagged fields that it does not know, which a client of a later Kafka may well send
-and Kafka skips, and times of more than 292,000 years. The walk finds both, and a request
-that has some is copied without those fields, with the longest time there can be.
+kio also refuses unknown tagged fields, which a client of a later Kafka may send and Kafka skips,
+and times of more than 292,000 years. A request with some is copied without those fields, with the
+longest time there can be.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from struct import Struct
+from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.schema_writer import FieldShape, shapes
 from brokerd.protocol.varint import read_uvarint
 
 
+@dataclass(slots=True)
 class Progress:
     """Of one walk: how many items the request's arrays may still have, and what cannot be read as
     it is: (start, end, what takes its place)."""
 
-    def __init__(self, items_left: int) -> None:
-        self.items_left = items_left
-        self.runs: list[tuple[int, int, bytes]] = []
+    items_left: int
+    runs: list[tuple[int, int, bytes]] = field(default_factory=list)
 
 
 Walk = Callable[[memoryview, int, Progress], int]
@@ -71,14 +71,13 @@ def _without(view: memoryview, runs: list[tuple[int, int, bytes]]) -> memoryview
     return memoryview(b"".join((*parts, view[position:])))
 
 
-class Walker:
+class Walker(NamedTuple):
     """How to pass one message, struct or field. `fixed_bytes` is its size where that never differs,
     else -1; `least_bytes` is the smallest size there can be."""
 
-    def __init__(self, walk: Walk, fixed_bytes: int, least_bytes: int) -> None:
-        self.walk = walk
-        self.fixed_bytes = fixed_bytes
-        self.least_bytes = least_bytes
+    walk: Walk
+    fixed_bytes: int
+    least_bytes: int
 
 
 @cache

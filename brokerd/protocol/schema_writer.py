@@ -1,15 +1,10 @@
 """Writers from plain dicts to bytes, compiled from kio's message classes.
 
-kio describes every message version as a dataclass; here each class becomes one function
-`write(out, fields)` that appends the encoded message to a bytearray. Handlers therefore build plain
-dicts and lists: a field the version lacks is dropped, a missing one gets its default, durations and
-dates are integers in milliseconds, errors are int codes. A name that no version
-of the class knows is a mistake of ours and raises.
-
-An item of an array of structs may also be bytes, which stand for themselves: so what is long, or
-known before, is encoded elsewhere (`messages.encode_item`).
-
-Going from dicts straight to bytes skips building kio's objects, which its own writer needs.
+Each class becomes one function `write(out, fields)` that appends the encoded message to a
+bytearray. Handlers build plain dicts and lists: a field the version lacks is dropped, a missing one
+gets its default, durations and dates are integers in milliseconds, errors are int codes. A name
+that no version of the class has raises. An item of an array of structs may also be bytes, encoded
+before (`messages.encode_item`).
 """
 
 from collections.abc import Callable, Mapping
@@ -54,7 +49,7 @@ def write_count(out: bytearray, number: int, flexible: bool) -> None:
 
 
 def write_text(out: bytearray, text: str | None, flexible: bool) -> None:
-    """Append a nullable string, cut off at its greatest length."""
+    """Appends a nullable string, cut off at its greatest length."""
     if text is None:
         out += b"\x00" if flexible else _INT16.pack(-1)
         return
@@ -157,8 +152,6 @@ def _nullable_struct(inner: Writer) -> Writer:
 
 
 class FieldShape:
-    """What a kio dataclass field says about itself: array, entity class, nullability, default."""
-
     def __init__(self, field: Field[Any]) -> None:
         self.name = field.name
         self.tag: int | None = field.metadata.get("tag")

@@ -1,7 +1,5 @@
-"""Reads the keys and values of Kafka's internal topics.
-
-All numbers are big-endian and signed. A string has an int16 length before it, bytes an int32 one;
--1 stands for null.
+"""Reads the keys and values of Kafka's internal topics. Numbers are big-endian and signed. A string
+has an int16 length before it, bytes an int32 one; -1 stands for null.
 """
 
 from struct import Struct
@@ -29,7 +27,6 @@ class ValueReader:
         return chunk
 
     def numbers(self, layout: Struct) -> tuple[int, ...]:
-        """Several at once."""
         return layout.unpack(self._take(layout.size))
 
     def int16(self) -> int:

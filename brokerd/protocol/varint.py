@@ -1,8 +1,6 @@
-"""Varints: 7 bits a byte, least significant first. Records have signed ones (zig-zag: the sign in
-bit 0), flexible messages unsigned ones for lengths, counts and tags.
-
-Kafka has 32-bit varints for lengths and 64-bit ones for timestamps; the bytes are the same, so one
-reader serves both and callers check ranges. More than ten bytes are refused.
+"""Varints: 7 bits a byte, least significant first. Records have signed ones (zig-zag), flexible
+messages unsigned ones for lengths, counts and tags. Kafka's 32-bit and 64-bit varints have the same
+bytes; callers check ranges.
 """
 
 from brokerd.errors import ErrorCode, KafkaError

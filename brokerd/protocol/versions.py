@@ -1,8 +1,6 @@
-"""Which versions of which API brokerd offers, and which it really serves.
-
-Offered ranges are wide and contiguous, because clients pin versions. Produce is *offered* from 0
-although 0-2 are refused: older librdkafka takes a missing v0 for a broker without compression and
-silently sends uncompressed (KAFKA-18659). An API stands here exactly when a handler for it exists.
+"""Which versions of which API brokerd offers, and which it serves. An API stands here exactly when
+it has a handler. Produce is offered from 0 although 0-2 are refused: older librdkafka takes a
+missing v0 for a broker without compression and silently sends uncompressed (KAFKA-18659).
 """
 
 from brokerd.protocol.api_keys import ApiKey
@@ -86,7 +84,6 @@ def is_served(api_key: int, version: int) -> bool:
 
 
 def is_flexible(api_key: int, version: int) -> bool:
-    """Whether a hand-written codec's message uses compact lengths and tagged fields."""
     return version >= _FLEXIBLE_FROM[api_key]
 
 

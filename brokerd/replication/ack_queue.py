@@ -1,14 +1,11 @@
 """Acknowledgements that a partition owes: for records that are appended and not yet as safe as was
 asked for (acks=all, group records, flush.messages).
 
-Has no clock and no socket. The callback of each is called once, in the order of offsets:
-- with NONE as soon as its records are below the offset that they wait for (the high watermark,
-  say);
-- with NOT_LEADER_OR_FOLLOWER when this broker leads the partition no more. A leader that gets a
-  new leader epoch, as it does when a follower leaves, keeps its log, and what waits goes on
-  waiting;
+The callback of each is called once, in the order of offsets:
+- with NONE as soon as its records are below the mark that they wait for (the high watermark, say);
+- with NOT_LEADER_OR_FOLLOWER when this broker leads the partition no more;
 - with REQUEST_TIMED_OUT at its deadline. If the callback returns WAITS, the acknowledgement stays
-  in the queue and its callback is called once more: group records count however late they are safe.
+  in the queue and is answered once more: group records count however late they are safe.
 """
 
 from bisect import bisect_left, insort
@@ -36,11 +33,8 @@ _BY_DEADLINE = itemgetter(1, 2)
 
 
 class AckQueue:
-    """The acknowledgements of one partition that wait for the same mark.
-
-    Most come in the order of their offsets. Those of a producer's retry, and of a request whose
-    other partitions took longer, do not.
-    """
+    """The acknowledgements of one partition that wait for the same mark. Most come in the order of
+    their offsets; those of retries, and of requests whose other partitions took longer, do not."""
 
     __slots__ = ("_by_deadline", "_by_offset", "_number")
 
@@ -54,7 +48,6 @@ class AckQueue:
 
     @property
     def next_deadline_s(self) -> float | None:
-        """When `expire` has something to do."""
         return self._by_deadline[0].deadline_s if self._by_deadline else None
 
     def add(self, last_offset: int, deadline_s: float, callback: Callback) -> Ack:
@@ -71,7 +64,6 @@ class AckQueue:
         _remove(self._by_deadline, ack, _BY_DEADLINE)
 
     def advance(self, mark: int) -> None:
-        """All records below `mark` are safe."""
         while self._by_offset and self._by_offset[0].last_offset < mark:
             self._answer_first(ErrorCode.NONE)
 
@@ -86,7 +78,6 @@ class AckQueue:
         ack.callback(error)
 
     def expire(self, now_s: float) -> None:
-        """Answers those whose deadline has passed."""
         while self._by_deadline and self._by_deadline[0].deadline_s <= now_s:
             ack = self._by_deadline.pop(0)
             if ack.callback(ErrorCode.REQUEST_TIMED_OUT) is not WAITS:

@@ -1,8 +1,6 @@
-"""The partitions that this broker holds, as the cluster has decided.
-
-`apply_states` is the one way in: what the change feed says becomes logs and partitions here. A
-partition whose log cannot be made is remembered in `offline` with the reason and served by nobody;
-the others are not held up by it.
+"""The partitions that this broker holds. `apply_states` is the one way in: what the change feed
+says becomes logs and partitions. A partition whose log cannot be made is in `offline` with the
+reason and not served.
 """
 
 import logging
@@ -24,12 +22,7 @@ HIGH_WATERMARK_INTERVAL_MS: Final = 5_000
 
 
 class ReplicaManager:
-    """See the module. Not thread-safe."""
-
-    __slots__ = (
-        "_checkpoint_due_ms", "_checkpoint_interval_ms", "_clock", "_high_watermarks", "_logs",
-        "_partitions", "_round", "gone", "gone_by_topic", "local_id", "offline",
-    )  # fmt: skip
+    """Not thread-safe."""
 
     def __init__(
         self,
@@ -68,16 +61,15 @@ class ReplicaManager:
         deleted: Iterable[TopicPartition] = (),
         configs: Mapping[str, LogConfig] | None = None,
     ) -> list[Partition]:
-        """Applies changed states; to be called after deletions. Returns the partitions that
-        changed. `configs` are the settings of the topics in `states`; without them Kafka's defaults
-        are used."""
+        """Applies changed states, after deletions; returns the partitions that changed. `configs`
+        are the settings of the topics in `states`; without them Kafka's defaults are used."""
         for key in deleted:
             self._delete(key)
         now_ms = self._clock.now_ms()
         changed = []
         for state in states:
             partition = self._partition_for(state, configs or {}, now_ms)
-            if partition is not None and partition.apply(state, now_ms):
+            if partition is not None and partition.apply(state):
                 changed.append(partition)
         return changed
 

@@ -1,7 +1,5 @@
-"""What the cluster has decided about one partition: a line of the change feed, a `state` znode.
-
-The order of states is the version of the `state` znode, not the leader epoch: a change of the
-in-sync set keeps the leader epoch and still raises the version.
+"""What the cluster has decided about one partition: a `state` znode. Its version orders the states,
+not the leader epoch, which a change of the in-sync set may keep.
 """
 
 from dataclasses import dataclass
@@ -13,10 +11,8 @@ NO_LEADER = -1
 @dataclass(frozen=True, slots=True)
 class PartitionState:
     """Replicas in order of preference, the leader (NO_LEADER: none) and the in-sync replicas.
-
-    `adding` and `removing` are the replicas on their way in and out of a reassignment; `is_new`
-    says that no replica has held a record yet, so an empty log may lead.
-    """
+    `adding` and `removing` are those of a reassignment; `is_new`: no replica has held a record yet,
+    so an empty log may lead."""
 
     topic: str
     partition: int

@@ -1,28 +1,20 @@
 """Changes configs under `/config`: the node and its notification in one multi, if the node has the
-version that was read.
-
-Any broker does it. Two who change one config at the same time do not undo each other: the second
-finds another version, reads anew and applies its change to that. Names in paths are percent-encoded
-as Kafka's Sanitizer does, so that no name is two levels.
+version that was read. Any broker does it; who finds another version reads anew. Names in paths are
+percent-encoded as by Kafka's Sanitizer.
 """
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError
 
 from brokerd.cluster.admin.outcomes import unreachable
 from brokerd.cluster.progress import Progress
-from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper import bulk_reads, paths, znode_json
 from brokerd.cluster.zookeeper.operations import Create, Delete, Operation, SetData
-from brokerd.cluster.zookeeper.znode_json import (
-    NodeFormatError,
-    decode_config,
-    encode_config,
-    encode_config_change,
-)
+from brokerd.cluster.zookeeper.znode_json import NodeFormatError
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, Node, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -48,47 +40,44 @@ def unsanitized(part: str) -> str:
     return unquote(part)
 
 
+@dataclass(slots=True)
 class ConfigAdmin:
-    """Changes configs. `followed` gives the newest config change that this broker has applied."""
+    """Changes configs. `_followed` gives the newest config change that this broker has applied."""
 
-    def __init__(
-        self, zookeeper: ZooKeeper, progress: Progress, followed: Callable[[], int]
-    ) -> None:
-        self._zookeeper = zookeeper
-        self._progress = progress
-        self._followed = followed
+    _zookeeper: ZooKeeper
+    _progress: Progress
+    _followed: Callable[[], int]
 
     async def alter(self, entity: str, update: ConfigUpdate, *, validate_only: bool) -> None:
-        """Changes the config at `/config/<entity>` and returns when this broker knows it. Raises
-        what `update` raises, and KafkaError where ZooKeeper cannot be reached or the node holds
-        something else."""
+        """Changes the config at `/config/<entity>` and returns when this broker has it. Raises what
+        `update` raises, and KafkaError."""
         for _ in range(ATTEMPTS_MAX):
             try:
                 number = await self._attempt(entity, update, validate_only)
+                break
             except MultiError as error:
                 if not isinstance(error.cause, _RACES):
                     raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
-                continue
             except NodeFormatError as error:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
             except DISCONNECTED as error:
                 raise unreachable(error) from error
-            await self._progress.until(partial(self._has_followed, number), FOLLOW_TIMEOUT_S)
-            return
-        message = f"The config of '{entity}' changes all the time, try again."
-        raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
+        else:
+            message = f"The config of '{entity}' changes all the time, try again."
+            raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
+        await self._progress.until(lambda: self._followed() >= number, FOLLOW_TIMEOUT_S)
 
     async def _attempt(self, entity: str, update: ConfigUpdate, validate_only: bool) -> int:
         """The number of the config change; NOTHING if nothing changed."""
         path = paths.config(entity)
         node = await self._zookeeper.get(path)
-        wanted = update(decode_config(path, node[0]) if node else {})
+        wanted = update(znode_json.decode_config(path, node[0]) if node else {})
         if inspect.isawaitable(wanted):
             wanted = await wanted
         if validate_only:
             return NOTHING
         write = await self._write(path, node, wanted)
-        notification = encode_config_change(entity)
+        notification = znode_json.encode_config_change(entity)
         *_, created = await self._zookeeper.multi(
             [*write, Create(paths.CONFIG_CHANGE_PREFIX, notification, sequence=True)]
         )
@@ -99,7 +88,7 @@ class ConfigAdmin:
         self, path: str, node: Node | None, wanted: Mapping[str, str]
     ) -> Sequence[Operation]:
         """An empty config of a quota entity is removed; others stay, as in Kafka."""
-        data = encode_config(wanted)
+        data = znode_json.encode_config(wanted)
         if len(data) > CONFIG_BYTES_MAX:
             message = f"A config may have {CONFIG_BYTES_MAX} bytes, not {len(data)}."
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
@@ -128,19 +117,9 @@ class ConfigAdmin:
         except DISCONNECTED as error:
             raise unreachable(error) from error
         return {
-            entity: _decoded(path, node)
+            entity: (node and bulk_reads.readable(znode_json.decode_config, path, node[0])) or {}
             for entity, path, node in zip(entities, found, nodes, strict=True)
         }
 
     async def _children(self, entity: str) -> list[str]:
         return sorted(await self._zookeeper.children(paths.config(entity)))
-
-    def _has_followed(self, number: int) -> bool:
-        return self._followed() >= number
-
-
-def _decoded(path: str, node: Node | None) -> dict[str, str]:
-    try:
-        return decode_config(path, node[0]) if node else {}
-    except NodeFormatError:
-        return {}

@@ -1,9 +1,7 @@
-"""What CreateTopics and CreatePartitions will write: every check and default, before anything is
-written.
+"""What CreateTopics and CreatePartitions will write: every check and default.
 
-Pure: the random start of the placement is passed in. Refusals carry Kafka's codes. This version
-keeps one replica of each partition (REPLICATION_FACTOR_MAX), also of topics that it creates itself,
-whatever `offsets.topic.replication.factor` says.
+Pure: the random start of the placement is passed in. Refusals have Kafka's codes. Each partition
+has one replica (REPLICATION_FACTOR_MAX), also of topics that are created automatically.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from brokerd.cluster.admin.replica_placement import Assignment, check_assignment, place
-from brokerd.cluster.admin.requests import DEFAULT, CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.admin.requests import DEFAULT, NewPartitions, NewTopic
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
 from brokerd.cluster.zookeeper.znode_json import TopicNode
@@ -26,19 +24,11 @@ PARTITIONS_MAX = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicPlan:
+    """A topic to create, with its replicas (partition → brokers) and its id in `node`."""
+
     name: str
     node: TopicNode
     config: dict[str, str]
-
-    def created(self) -> CreatedTopic:
-        assert self.node.topic_id is not None
-        return CreatedTopic(
-            name=self.name,
-            topic_id=self.node.topic_id,
-            partitions=len(self.node.replicas),
-            replication_factor=len(self.node.replicas[0]),
-            config=self.config,
-        )
 
 
 def plan_creation(

@@ -1,4 +1,4 @@
-"""Results of the items of a request: each gets its own answer, or a KafkaError."""
+"""Results of the items of a request: each has its own answer, or a KafkaError."""
 
 import asyncio
 import logging

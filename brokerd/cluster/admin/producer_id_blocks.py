@@ -1,18 +1,12 @@
-"""Producer ids, claimed in blocks from `/latest_producer_id_block`: no id is given out twice.
-
-A block is claimed by writing over the version that was read. After a lost connection the outcome is
-unknown and the block is simply given up: ids are plenty.
+"""Producer ids, claimed in blocks from `/latest_producer_id_block` by writing over the version that
+was read. After a lost connection the outcome is unknown and the block is given up.
 """
 
 from kazoo.exceptions import BadVersionError
 
 from brokerd.cluster.admin.outcomes import unreachable
-from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.znode_json import (
-    ProducerIdBlock,
-    decode_producer_id_block,
-    encode_producer_id_block,
-)
+from brokerd.cluster.zookeeper import paths, znode_json
+from brokerd.cluster.zookeeper.znode_json import ProducerIdBlock
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -28,13 +22,13 @@ async def claim_block(zookeeper: ZooKeeper, broker_id: int) -> ProducerIdBlock:
             if node is None:
                 await zookeeper.ensure(paths.PRODUCER_ID_BLOCK)
                 continue
-            held = decode_producer_id_block(node[0])
+            held = znode_json.decode_producer_id_block(node[0])
             first = held.last + 1 if held else 0
             if first > LAST_ID_MAX - BLOCK_SIZE:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "the producer ids are used up")
             block = ProducerIdBlock(broker_id=broker_id, first=first, last=first + BLOCK_SIZE - 1)
             try:
-                data = encode_producer_id_block(block)
+                data = znode_json.encode_producer_id_block(block)
                 await zookeeper.set(paths.PRODUCER_ID_BLOCK, data, node[1].version)
             except BadVersionError:
                 continue

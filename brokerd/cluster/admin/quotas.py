@@ -10,6 +10,7 @@ are neither returned nor changed here. Pure: what is returned and written, not w
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from math import isfinite
 from typing import Final, NamedTuple
 
@@ -142,10 +143,8 @@ def _entity_at(path: str) -> Entity:
 def _quotas_in(config: Mapping[str, str], known: Mapping[str, str]) -> dict[str, float]:
     quotas = {}
     for key in known.keys() & config.keys():
-        try:
+        with suppress(ValueError):  # a quota that is no number limits nothing
             quotas[key] = float(config[key])
-        except ValueError:
-            continue  # somebody else's mistake; a quota that is no number limits nothing
     return dict(sorted(quotas.items()))
 
 

@@ -1,14 +1,13 @@
 """Which brokers hold a new partition's replicas: Kafka's placement, rack-unaware and rack-aware.
 
 Rack-unaware: the first replica goes round the brokers from a start index; the others follow at a
-shift that grows by one each time the round is complete, so that the followers of one broker's
-leaders are spread over all others. Rack-aware: the same on a list of brokers that alternates
+shift that grows by one with each round. Rack-aware: the same on a list of brokers that alternates
 racks, where a second replica on a rack (or broker) is taken only once every rack (or broker) has
-one. The random numbers are parameters: the caller draws them, a growing topic passes those that
-continue its first placement.
+one. The caller draws the random numbers; a growing topic continues its first placement.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -25,8 +24,7 @@ def place(
     first_partition: int = 0,
 ) -> Assignment:
     """Replicas for `partitions` partitions from `first_partition` on. `brokers` maps broker id to
-    rack. Rack-aware if every broker has a rack; brokers without any are placed rack-unaware; a
-    mixture is refused as Kafka refuses it. Raises KafkaError."""
+    rack; rack-aware if all have one, a mixture is refused as by Kafka. Raises KafkaError."""
     _check(brokers, partitions, replication_factor)
     racks = {broker: rack for broker, rack in brokers.items() if rack is not None}
     ordered = alternate_racks(racks) if racks else sorted(brokers)
@@ -100,8 +98,7 @@ def alternate_racks(racks: Mapping[int, str]) -> list[int]:
     for broker in sorted(racks):
         by_rack.setdefault(racks[broker], []).append(broker)
     queues = [by_rack[rack] for rack in sorted(by_rack)]
-    longest = max(map(len, queues), default=0)
-    return [queue[turn] for turn in range(longest) for queue in queues if turn < len(queue)]
+    return [broker for turn in zip_longest(*queues) for broker in turn if broker is not None]
 
 
 def check_assignment(

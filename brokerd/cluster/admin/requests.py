@@ -1,34 +1,21 @@
-"""What callers ask of topic administration, and what they get back: plain values."""
+"""What callers ask of topic administration: plain values."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from uuid import UUID
 
 DEFAULT = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTopic:
-    """A topic to create. With `assignment` (partition → replicas) partitions and replication_factor
-    stay DEFAULT; without it DEFAULT means the broker's default. A setting in `config` that is None
-    is refused."""
+    """A topic to create. With `assignment` (partition → replicas) the numbers stay DEFAULT; without
+    it DEFAULT means the broker's default. A setting in `config` that is None is refused."""
 
     name: str
     partitions: int = DEFAULT
     replication_factor: int = DEFAULT
     assignment: dict[int, tuple[int, ...]] = field(default_factory=dict)
     config: Mapping[str, str | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreatedTopic:
-    """A topic that was created (or, with validate only, would have been)."""
-
-    name: str
-    topic_id: UUID
-    partitions: int
-    replication_factor: int
-    config: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,9 @@
 """Creating, deleting and growing topics: plan, write the nodes, wait until the cluster has
 followed.
 
-Only the topic's node (or the marker of its deletion) is written here. The controller, which watches
-these nodes, writes the states. That is why any broker may create a topic
-by itself (auto creation), while requests of clients are served on the controller only, under its
-fence.
+Only the topic's node (or the marker of its deletion) is written here; the controller, which watches
+these nodes, writes the states. So any broker may create a topic by itself (auto creation), while
+requests of clients are served on the controller only, under its fence.
 """
 
 import asyncio
@@ -12,6 +11,7 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Container, Iterable, Sequence
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
@@ -28,7 +28,7 @@ from brokerd.cluster.admin.outcomes import (
     gather_results,
     unreachable,
 )
-from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.admin.requests import NewPartitions, NewTopic
 from brokerd.cluster.controller.service import ControllerService
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.progress import Progress
@@ -56,24 +56,18 @@ OTHERS_TIMEOUT_S = 1.0
 """How long an answer waits for brokers other than this one to have heard of the change."""
 
 
+@dataclass(slots=True)
 class TopicAdmin:
-    """`service` gives the controller's service while this broker is controller."""
+    """`_service` gives the controller's service while this broker is controller."""
 
-    def __init__(
-        self,
-        zookeeper: ZooKeeper,
-        settings: ClusterSettings,
-        image: MetadataImage,
-        progress: Progress,
-        service: Callable[[], ControllerService | None],
-    ) -> None:
-        self._zookeeper = zookeeper
-        self._settings = settings
-        self._image = image
-        self._progress = progress
-        self._service = service
-        self._creating: dict[str, asyncio.Task[None]] = {}
-        self._planned: dict[str, str] = {}  # those being created, as `MetadataImage.taken`
+    _zookeeper: ZooKeeper
+    _settings: ClusterSettings
+    _image: MetadataImage
+    _progress: Progress
+    _service: Callable[[], ControllerService | None]
+    _creating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _planned: dict[str, str] = field(default_factory=dict)
+    """Topics that are being created, as `MetadataImage.taken`."""
 
     def _controller(self) -> ControllerService:
         service = self._service()
@@ -85,12 +79,12 @@ class TopicAdmin:
 
     async def create(
         self, topics: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool = False
-    ) -> dict[str, CreatedTopic | KafkaError]:
+    ) -> dict[str, TopicPlan | KafkaError]:
         """Creates topics; returns the answer per name. Only on the controller."""
         twice = {name for name, n in Counter(t.name for t in topics).items() if n > 1}
         existing = dict(self._image.taken)
 
-        async def one(topic: NewTopic) -> CreatedTopic:
+        async def one(topic: NewTopic) -> TopicPlan:
             service = self._controller()
             _check_named_once(topic.name, twice)
             if topic.name == QUORUM_TOPIC:
@@ -100,12 +94,16 @@ class TopicAdmin:
             if not validate_only:
                 existing[collision_key(topic.name)] = topic.name
                 await self._write_new(plan, service.fenced)
-            return plan.created()
+            return plan
 
         results = dict(
             zip((topic.name for topic in topics), await gather_results(one, topics), strict=True)
         )
-        sizes = {r.name: r.partitions for r in results.values() if isinstance(r, CreatedTopic)}
+        sizes = {
+            plan.name: len(plan.node.replicas)
+            for plan in results.values()
+            if isinstance(plan, TopicPlan)
+        }
         if sizes and not validate_only:
             for name in await self._not_ready(sizes, timeout_ms / 1000):
                 results[name] = _timed_out(f"Topic '{name}' is created but not ready yet.")
@@ -209,10 +207,9 @@ class TopicAdmin:
             await self._progress.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
 
     async def auto_create(self, name: str) -> None:
-        """Creates a topic with the broker's defaults and waits until it has leaders; nothing is
-        done for one that exists. `__consumer_offsets` gets its own partition count and compact
-        policy. On any broker; callers for the same name share one attempt. Raises KafkaError (bad
-        name, no live broker, LEADER_NOT_AVAILABLE)."""
+        """Creates a topic with the broker's defaults (or as `__consumer_offsets`) unless it exists,
+        and waits until it has leaders. On any broker; callers for the same name share one attempt.
+        Raises KafkaError (bad name, no live broker, LEADER_NOT_AVAILABLE)."""
         task = self._creating.get(name)
         if task is None:
             task = asyncio.ensure_future(self._auto_create(name))

@@ -1,11 +1,10 @@
-"""Who is controller: the ephemeral node `/controller`, fenced by `/controller_epoch`.
-
-A candidate creates the node and raises the epoch in one multi, so that two controllers never have
-the same epoch. Every later write of a controller is a multi that checks the version of
-`/controller_epoch`: when another was elected, the writes of the one before fail.
+"""Who is controller: the ephemeral node `/controller`, fenced by `/controller_epoch`. A candidate
+creates the node and raises the epoch in one multi. Every later write of a controller is a multi
+that checks the version of `/controller_epoch`.
 """
 
 import logging
+from contextlib import suppress
 from typing import NamedTuple
 
 from kazoo.exceptions import BadVersionError, NodeExistsError
@@ -67,7 +66,5 @@ async def _epoch(zookeeper: ZooKeeper) -> tuple[int, int]:
         node = await zookeeper.get(paths.CONTROLLER_EPOCH)
         if node is not None:
             return decode_controller_epoch(node[0]), node[1].version
-        try:
+        with suppress(NodeExistsError):
             await zookeeper.create(paths.CONTROLLER_EPOCH, b"0")
-        except NodeExistsError:
-            pass

@@ -69,7 +69,6 @@ def next_state(
 
 
 def next_epoch(state: PartitionState, controller_epoch: int) -> PartitionState:
-    """The state under the leader epoch after its own."""
     return replace(
         state,
         leader_epoch=state.leader_epoch + 1,

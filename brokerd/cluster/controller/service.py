@@ -2,21 +2,20 @@
 writes.
 
 States are written in multis of STATES_PER_MULTI and then announced with one entry of the feed per
-ANNOUNCE_MAX states. Whatever goes wrong in between is mended the same way: after a lost
-connection the task reads everything anew and `Controller.load` finds both what is wrong and what
-was not announced. A multi that fails is tried state by state; where another has written the state
-of a partition, that one alone is read again and decided upon. When the fence fails, another is
-controller and the task ends.
+ANNOUNCE_MAX states. After a lost connection the task reads everything anew, and `Controller.load`
+finds what is wrong and what was not announced. A multi that fails is tried state by state; a
+partition whose state another has written is read again. When the fence fails, another is controller
+and the task ends.
 
-Entries are numbered by the controller itself, not by ZooKeeper's sequence: it alone writes them,
-and a number of its own makes a repeated write collide with the first instead of doubling it. The
-newest entry is never purged, so that the numbers go on after a fail-over.
+Entries are numbered by the controller, not by ZooKeeper's sequence: a repeated write collides with
+the first instead of doubling it.
 """
 
 import asyncio
 import logging
 import time
 from collections.abc import Callable, Container, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from uuid import UUID, uuid4
@@ -134,8 +133,8 @@ class ControllerService:
         self._wake.set()
 
     async def run(self) -> None:
-        """Loads, then follows. Returns when deposed; raises DISCONNECTED errors to the caller, who
-        runs it anew when there is a connection and the epoch is still the newest."""
+        """Loads, then follows. Returns when deposed. Raises DISCONNECTED errors: it is to be run
+        anew when there is a connection."""
         self._flag("reload")
         try:
             while True:
@@ -214,10 +213,8 @@ class ControllerService:
 
     async def _make_feature_node(self) -> None:
         """What Kafka's controller writes when it is the first of its cluster."""
-        try:
+        with suppress(NodeExistsError):
             await self._zookeeper.create(paths.FEATURE, encode_feature())
-        except NodeExistsError:
-            pass
 
     async def _with_id(self, topic: ReadTopic) -> ReadTopic:
         """A topic made by a Kafka before 2.8 is given its id now, as Kafka's controller does."""
@@ -314,14 +311,10 @@ class ControllerService:
             self._on_progress()
 
     async def _read_applied(self) -> None:
-        watch = self._applied_watch
         for broker_id in self._state_machine.brokers:
-            path = paths.applied(broker_id)
-            node = await self._zookeeper.get(path, watch)
-            if node is None:
-                await self._zookeeper.exists(path, watch)
-            elif node[0].isdigit():
-                self._applied[broker_id] = int(node[0])
+            self._applied[broker_id] = await bulk_reads.applied(
+                self._zookeeper, broker_id, self._applied_watch
+            )
         self._on_progress()
 
     # -- writing -------------------------------------------------------------------------------

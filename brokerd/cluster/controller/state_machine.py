@@ -1,11 +1,9 @@
 """Controller state machine (pure): which states must be written, given the live brokers, the topics
 and their states.
 
-An event ("these brokers are live now") returns an iterator over the partitions; each item is the
-state to write, or None. So the caller can yield to the event loop in between, however many
-partitions there are. Only `written` changes a state: after a failed write nothing has changed here,
-and the next decision is the same. Besides the states it remembers which states were written but may
-not have been announced to the brokers, and the deletions of topics (`topic_deletions.py`).
+An event returns an iterator over the partitions; each item is the state to write, or None: so the
+caller can yield to the event loop in between. Only `written` changes a state: after a failed write
+the next decision is the same.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -19,8 +17,8 @@ from brokerd.topic_partition import TopicPartition
 
 
 class Controller:
-    """See the module's docstring. `brokers` maps a live broker's id to its epoch (czxid);
-    `cleanly_stopped` are the brokers that were stopped cleanly before they started."""
+    """`brokers` maps a live broker's id to its epoch (czxid); `cleanly_stopped` are those that were
+    stopped cleanly before they started."""
 
     def __init__(
         self,
@@ -45,11 +43,10 @@ class Controller:
         last_entry_zxid: int,
     ) -> Iterator[PartitionState | None]:
         """Takes over the cluster as it was found, with the topics `marked` for deletion, then
-        decides what is wrong with it. A leader that has restarted since leads again, under a new
-        leader epoch. One that was stopped cleanly keeps its epoch, as with a new controller of
-        Kafka: it has lost nothing, and no other broker led in between. It also returns (with the
-        version that it has) each state that is younger than the last entry of the feed: the one
-        before us wrote it and may not have come to announce it."""
+        decides what is wrong. A leader that has restarted since leads again, under a new leader
+        epoch, unless it was stopped cleanly: it has lost nothing. Also returns, with the version
+        that it has, each state that is younger than the last entry of the feed: it may not have
+        been announced."""
         self.topics = dict(topics)
         self.deletions_asked(marked)
         return self._take_over(states, last_entry_zxid)
@@ -68,7 +65,7 @@ class Controller:
             if self._is_leader_bounced(loaded):
                 bounced.add(key)
             yield None
-        for key in self._all_partitions():
+        for key in _partitions_of(self.topics):
             yield self._decide_loaded(key, hidden.get(key), key in bounced)
 
     def _is_leader_bounced(self, loaded: LoadedState) -> bool:
@@ -87,10 +84,9 @@ class Controller:
         return wanted or hidden
 
     def brokers_changed(self, brokers: Mapping[int, int]) -> Iterator[PartitionState | None]:
-        """These brokers are live now: what becomes of every partition."""
         bounced = {b for b, epoch in brokers.items() if self.brokers.get(b, epoch) != epoch}
         self.brokers = dict(brokers)
-        return self._decide_each(self._all_partitions(), bounced)
+        return self._decide_each(_partitions_of(self.topics), bounced)
 
     def offline_changed(
         self, offline: Mapping[int, frozenset[TopicPartition]]
@@ -124,9 +120,6 @@ class Controller:
     ) -> Iterator[PartitionState | None]:
         return (self._decide(name, index, bounced) for name, index in partitions)
 
-    def _all_partitions(self) -> Iterator[TopicPartition]:
-        return _partitions_of(self.topics)
-
     def _decide(self, name: str, index: int, bounced: set[int]) -> PartitionState | None:
         if name in self.deletions:
             return None
@@ -141,14 +134,12 @@ class Controller:
         )
 
     def _live(self, name: str, index: int, replicas: Iterable[int]) -> Container[int]:
-        """The brokers that can serve a partition."""
         if not self.offline:
             return self.brokers
         return {each for each in replicas if each in self.brokers
                 and (name, index) not in self.offline.get(each, ())}  # fmt: skip
 
     def written(self, states: Iterable[PartitionState]) -> None:
-        """These states are in ZooKeeper now."""
         for state in states:
             self.states[state.topic, state.partition] = state
 
@@ -163,21 +154,17 @@ class Controller:
         return self._decide(*key, bounced)
 
     def has_partitions_node(self, topic: str) -> bool:
-        """Whether a state of the topic was written before."""
         return any((topic, index) in self.states for index in self.topics[topic].replicas)
 
     def written_partitions(self, topic: str) -> list[int]:
-        """The partitions of the topic that have a state."""
         return [index for index in self.topics[topic].replicas if (topic, index) in self.states]
 
     def deletions_asked(self, names: Iterable[str]) -> None:
-        """Topics were marked for deletion. Unknown ones are passed over; the caller removes their
-        markers."""
+        """Unknown topics are passed over; the caller removes their markers."""
         self.deletions.ask({name: self.topics[name] for name in names if name in self.topics})
 
     def deletions_due(self, applied: Mapping[int, int]) -> list[str]:
-        """Topics whose replicas have all stopped. `applied` is the last entry each broker
-        applied."""
+        """Topics whose replicas have all stopped. `applied` is the last entry of each broker."""
         return self.deletions.due(applied, self.brokers, self._offline_names)
 
     def is_gone(self, name: str, applied: Mapping[int, int]) -> bool:

@@ -26,11 +26,9 @@ class Deletion:
 
 
 class TopicDeletions:
-    """The topics whose deletion was requested and is not complete.
-
-    `applied` is the last entry that each broker applied, `live` the brokers that are live,
-    `offline` the topics with a replica that its live broker cannot serve.
-    """
+    """Deletions that are not complete. `applied` is the last entry that each broker applied, `live`
+    the brokers that are live, `offline` the topics with a replica that its live broker cannot
+    serve."""
 
     def __init__(self) -> None:
         self._topics: dict[str, Deletion] = {}
@@ -47,7 +45,6 @@ class TopicDeletions:
                 self._topics[name] = Deletion(node.topic_id, brokers)
 
     def to_announce(self) -> list[tuple[str, UUID]]:
-        """Topics whose deletion was not announced to the brokers yet."""
         return [
             (name, deletion.topic_id)
             for name, deletion in self._topics.items()
@@ -55,14 +52,12 @@ class TopicDeletions:
         ]
 
     def announced(self, topics: Iterable[tuple[str, UUID]], number: int) -> None:
-        """The entry `number` of the feed says that these topics are deleted."""
         for name, _ in topics:
             self._topics[name].announced = number
 
     def due(
         self, applied: Mapping[int, int], live: Collection[int], offline: Collection[str]
     ) -> list[str]:
-        """Topics whose replicas have all stopped."""
         return [
             name
             for name, deletion in self._topics.items()
@@ -72,13 +67,11 @@ class TopicDeletions:
     def is_held_up(
         self, name: str, applied: Mapping[int, int], live: Collection[int], offline: Collection[str]
     ) -> bool:
-        """Whether all live brokers stopped the replicas of a topic of these, and it waits for what
-        is offline."""
+        """Whether the deletion waits only for what is offline."""
         deletion = self._topics[name]
         return _waits(name, deletion, live, offline) and _is_applied(deletion, applied, live)
 
     def completed(self, name: str) -> None:
-        """The nodes of the topic are removed."""
         self._topics.pop(name)
 
 

@@ -1,5 +1,5 @@
-"""Removes the nodes of a deleted topic: the leaves first; the topic's node, its config and its
-marker together and last.
+"""Removes the nodes of a deleted topic: the leaves first; its node, config and marker together and
+last.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,5 +1,4 @@
-"""How a broker follows the cluster: it loads everything once, then applies the notifications in
-order.
+"""How a broker follows the cluster: it loads everything once, then applies notifications in order.
 
     /brokers/ids        the live brokers              all are read when one comes, goes or changes
     /brokerd/changes    partition states, deletions   entry by entry; after a gap all is loaded
@@ -8,7 +7,7 @@ order.
 
 Each entry that was applied is acknowledged in `/brokerd/applied/<id>`: the controller removes a
 topic when every broker that had a replica has stopped it. After a load the newest entry at the
-load's begin is acknowledged, since all of its changes were read.
+load's begin is acknowledged.
 """
 
 import logging
@@ -24,8 +23,8 @@ from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper import bulk_reads, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, decode_entry
-from brokerd.cluster.zookeeper.znode_json import LoadedState, NodeFormatError, decode_config_change
-from brokerd.cluster.zookeeper.zookeeper_client import Node, ZooKeeper
+from brokerd.cluster.zookeeper.znode_json import LoadedState, decode_config_change
+from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
@@ -101,8 +100,7 @@ class Feed:
 
     async def _report_queued_for_deletion(self, queued_for_deletion: set[str]) -> None:
         """Reports the partitions of topics whose deletion has begun as deleted. The image never had
-        them if this broker was down then; but their logs are still here, and the controller removes
-        the topics once this load is acknowledged."""
+        them if this broker was down then; but their logs are still here."""
         async for part in bulk_reads.topics(self._zookeeper, sorted(queued_for_deletion)):
             deleted = [(topic.name, index) for topic in part for index in topic.node.replicas]
             await self._notify(ImageDelta(deleted=deleted))
@@ -140,7 +138,6 @@ class Feed:
         )
 
     async def read_brokers(self) -> None:
-        """Reads the live brokers into the image and reports the change to `on_change`."""
         await self._notify(await self.take_brokers())
 
     async def take_brokers(self) -> ImageDelta:
@@ -151,8 +148,7 @@ class Feed:
         return self._image.replace_brokers(live)
 
     async def read_offline_replicas(self) -> None:
-        """Reads which replicas brokers cannot serve. For those of this broker no new leader
-        epoch is awaited: the controller writes none for an offline replica."""
+        """Of offline replicas no new leader epoch is awaited: the controller writes none."""
         found = await offline_replicas.read(self._zookeeper, self._offline_watch)
         self.startup_wait.no_longer_awaited(found.get(self._broker_id, ()))
         await self._notify(self._image.replace_offline(found))
@@ -166,7 +162,7 @@ class Feed:
             return
         nodes = await self._zookeeper.get_many(list(new.values()))
         for number, node in zip(new, nodes, strict=True):
-            entry = _decode(node)
+            entry = node and bulk_reads.readable(decode_entry, node[0])
             if entry is None or entry.number != number or entry.previous != self._last_applied:
                 await self._reload(f"entry {number} does not follow entry {self._last_applied}")
                 return
@@ -205,7 +201,8 @@ class Feed:
         if None in nodes:
             await self._reload("a config change was purged before it was read")
             return
-        changed = {_entity(node) for node in nodes if node is not None}
+        found = (node and bulk_reads.readable(decode_config_change, node[0]) for node in nodes)
+        changed = {entity for entity in found if entity}
         for entity in sorted(changed):
             kind, _, name = entity.partition("/")
             if kind == "topics":
@@ -240,21 +237,3 @@ class Feed:
         except Exception:
             # An error of one partition must not keep the changes of all others from this broker.
             logger.exception("a change of the cluster could not be applied in full")
-
-
-def _decode(node: Node | None) -> ChangeEntry | None:
-    if node is None:
-        return None
-    try:
-        return decode_entry(node[0])
-    except NodeFormatError as error:
-        logger.error("%s", error)
-        return None
-
-
-def _entity(node: Node) -> str:
-    try:
-        return decode_config_change(node[0])
-    except NodeFormatError as error:
-        logger.error("%s", error)
-        return ""

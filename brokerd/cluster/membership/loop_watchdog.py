@@ -1,9 +1,9 @@
 """Ties the ZooKeeper session to the event loop.
 
 kazoo pings from a thread of its own, so a broker whose loop stands still would keep its
-registration, and with it its partitions, while it serves nobody. A thread watches the loop's pulse;
-when there was none for half the session timeout it gives the session up, so that the cluster goes
-on without this broker. The loop, when it moves again, finds the session lost and joins anew.
+registration, and its partitions, while it serves nobody. A thread watches the loop; when it stood
+still for half the session timeout the thread gives the session up. The loop, when it moves again,
+joins anew.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ BEATS_PER_LIMIT = 8
 
 
 class Watchdog:
-    """`limit_s` is asked each time, since the timeout is granted anew with each connection;
-    `give_up` is called by the watching thread, once for each standstill."""
+    """`limit_s` is called each time, since each connection is granted its own timeout; `give_up` is
+    called by the watching thread, once for each standstill."""
 
     def __init__(
         self,
@@ -36,7 +36,6 @@ class Watchdog:
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
 
     def start(self) -> None:
-        """On the loop that is watched."""
         self._beat()
         self._thread.start()
 

@@ -1,17 +1,16 @@
 """Metadata waits until the leaders of new partitions know that they lead them.
 
-Each broker learns of a new partition from the change feed, at its own time. A client that gets the
-partition from Metadata sends a Produce at once, and a leader that does not know the partition yet
-refuses it (with acks=0 it is lost). So Metadata waits until the leaders have acknowledged the entry
-of the new partitions in `/brokerd/applied/<id>`, which they do after they created the logs. It
-waits once, for at most TIMEOUT_S; then clients retry, as with Kafka.
+Each broker learns of a new partition from the change feed, at its own time, and a leader that does
+not know it yet refuses a Produce (with acks=0 it is lost). So Metadata waits until the leaders have
+acknowledged the entry of the new partitions in `/brokerd/applied/<id>`. It waits once, for at most
+TIMEOUT_S; then clients retry, as with Kafka.
 """
 
 import asyncio
 from collections.abc import Iterable
 
 from brokerd.cluster.metadata_image import SETTLED, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper import bulk_reads
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, ZooKeeper
 
 TIMEOUT_S = 1.0
@@ -56,18 +55,11 @@ class NewPartitionWait:
     async def _until_applied(self, brokers: set[int], number: int) -> None:
         while True:
             moved = self._moved
-            applied = await asyncio.gather(*(self._applied(broker) for broker in brokers))
+            reads = (bulk_reads.applied(self._zookeeper, each, self._move) for each in brokers)
+            applied = await asyncio.gather(*reads)
             if all(each >= number for each in applied):
                 return
             await moved.wait()
-
-    async def _applied(self, broker_id: int) -> int:
-        """The entry that a broker has acknowledged; a change of it is watched for."""
-        path = paths.applied(broker_id)
-        node = await self._zookeeper.get(path, self._move)
-        if node is None:
-            await self._zookeeper.exists(path, self._move)
-        return int(node[0]) if node is not None and node[0].isdigit() else -1
 
     def _move(self) -> None:
         self._moved.set()

@@ -1,8 +1,8 @@
 """Registers a broker in the cluster: persistent paths, the cluster id, `/brokers/ids/<id>`.
 
-The registration is ephemeral and belongs to one session. A node of another session is never
-deleted: it is waited for, since a dead owner's session ends by itself; an owner that outlives the
-wait is alive, and two brokers with one id would be two leaders for each of its partitions.
+The registration is ephemeral. A node of another session is never deleted: it is waited for, since a
+dead owner's session ends by itself; an owner that outlives the wait is alive, and two brokers with
+one id would be two leaders for each of its partitions.
 """
 
 import asyncio
@@ -10,19 +10,14 @@ import logging
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
 from brokerd.cluster.settings import ClusterSettings
-from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.znode_json import (
-    Endpoint,
-    decode_broker,
-    decode_cluster_id,
-    encode_broker,
-    encode_cluster_id,
-)
+from brokerd.cluster.zookeeper import paths, znode_json
+from brokerd.cluster.zookeeper.znode_json import Endpoint
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper
 
 logger = logging.getLogger(__name__)
@@ -35,7 +30,6 @@ class ClusterError(Exception):
 
 
 async def prepare_paths(zookeeper: ZooKeeper) -> None:
-    """Creates the persistent nodes that a cluster has."""
     for path in paths.PERSISTENT:
         await zookeeper.ensure(path)
 
@@ -46,13 +40,11 @@ async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
     if node is None:
         drawn = urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
         await zookeeper.ensure("/cluster")
-        try:
-            await zookeeper.create(paths.CLUSTER_ID, encode_cluster_id(drawn))
-        except NodeExistsError:
-            pass
+        with suppress(NodeExistsError):
+            await zookeeper.create(paths.CLUSTER_ID, znode_json.encode_cluster_id(drawn))
         node = await zookeeper.get(paths.CLUSTER_ID)
     assert node is not None, "/cluster/id is never deleted"
-    found = decode_cluster_id(node[0])
+    found = znode_json.decode_cluster_id(node[0])
     if known and found != known:
         raise ClusterError(
             f"zookeeper.connect leads to the cluster {found}, but this broker's data belong to the "
@@ -65,15 +57,13 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
     """Creates the registration of the current session; returns the broker epoch (its czxid). Raises
     ClusterError if another live broker has the id."""
     path = paths.broker(settings.broker_id)
-    data = encode_broker(settings.endpoints, settings.rack, now_ms)
+    data = znode_json.encode_broker(settings.endpoints, settings.rack, now_ms)
     loop = asyncio.get_running_loop()
     deadline_s = loop.time() + zookeeper.session_timeout_ms / 1000 + WAIT_MARGIN_S
     is_logged = False
     while True:
-        try:
+        with suppress(NodeExistsError):
             await zookeeper.create(path, data, ephemeral=True)
-        except NodeExistsError:
-            pass
         changed = asyncio.Event()
         stat = await zookeeper.exists(path, changed.set)
         if stat is None:
@@ -91,27 +81,21 @@ async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int)
                 stat.ephemeralOwner,
                 deadline_s - loop.time(),
             )
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout_at(deadline_s):
                 await changed.wait()
-        except TimeoutError:
-            pass
 
 
+@dataclass(slots=True)
 class Registration:
-    """The registration of this broker, with its current endpoints. `on_due("registration")` asks
-    for a call of `update`."""
+    """The registration of this broker. `_on_due("registration")` asks for a call of `update`."""
 
-    def __init__(
-        self, zookeeper: ZooKeeper, settings: ClusterSettings, on_due: Callable[[str], None]
-    ) -> None:
-        self._zookeeper = zookeeper
-        self._settings = settings
-        self._on_due = on_due
-        self._advertised: tuple[Endpoint, ...] = ()
+    _zookeeper: ZooKeeper
+    _settings: ClusterSettings
+    _on_due: Callable[[str], None]
+    _advertised: tuple[Endpoint, ...] = ()
 
     def advertise(self, endpoints: tuple[Endpoint, ...]) -> None:
-        """Sets the endpoints, for the registration and Metadata."""
         self._settings = replace(self._settings, endpoints=endpoints)
         if endpoints != self._advertised:
             self._on_due("registration")
@@ -130,7 +114,7 @@ class Registration:
         stat = await self._zookeeper.exists(path)
         if stat is None or stat.ephemeralOwner != self._zookeeper.session[0]:
             return
-        data = encode_broker(settings.endpoints, settings.rack, now_ms)
+        data = znode_json.encode_broker(settings.endpoints, settings.rack, now_ms)
         try:
             await self._zookeeper.set(path, data, stat.version)
         except (NoNodeError, BadVersionError) as error:
@@ -147,7 +131,7 @@ async def _owned_by_another(zookeeper: ZooKeeper, broker_id: int) -> str:
     node = await zookeeper.get(paths.broker(broker_id))
     owner = "another broker"
     if node is not None:
-        info = decode_broker(broker_id, node[0], node[1].czxid)
+        info = znode_json.decode_broker(broker_id, node[0], node[1].czxid)
         places = ", ".join(f"{name}://{h}:{p}" for name, (h, p) in info.endpoints.items())
         owner = f"the live broker at {places} (session 0x{node[1].ephemeralOwner:x})"
     return (

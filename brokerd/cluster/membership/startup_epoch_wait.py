@@ -1,11 +1,9 @@
 """A broker that starts waits until the controller has raised the leader epochs of its partitions.
 
-A broker that registers reads the states that its partitions had before. The controller then sees
-the registration and gives each partition that this broker led, or that has no leader since this
-broker stopped, a new leader epoch. A client that gets the old epoch in between is fenced a moment
-later (FENCED_LEADER_EPOCH). So a broker accepts connections only after the controller has written
-all these states. A controller may be dead while its session has not ended yet: then the wait ends
-TIMEOUT_S after the last state was written, and clients get the old epochs.
+The controller gives each partition that this broker led, or that has no leader since it stopped, a
+new leader epoch. A client that got the old epoch would be fenced a moment later
+(FENCED_LEADER_EPOCH). So a broker accepts connections only after the controller has written these
+states, or TIMEOUT_S after the last one: a controller may be dead while its session has not ended.
 
 A broker that was stopped cleanly does not wait for partitions that it still leads: no controller
 has seen that it was away. Most likely it is the controller itself now, and keeps their epochs.
@@ -60,7 +58,6 @@ class StartupEpochWait:
         )
 
     def no_longer_awaited(self, partitions: Iterable[TopicPartition]) -> None:
-        """The controller writes no new state of these partitions."""
         waited_for = len(self._waiting)
         if waited_for:
             self._waiting.difference_update(partitions)

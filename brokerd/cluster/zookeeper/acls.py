@@ -1,8 +1,5 @@
-"""The ACLs of nodes in ZooKeeper with `zookeeper.set.acl`, as Kafka's brokers set them.
-
-The creator of a node may do everything, and the world may read it; but sensitive nodes (settings of
-brokers and users, delegation tokens) are read by their creator alone. `/consumers`, which Kafka
-leaves open for old consumers, gets an ACL, too, since brokerd does not serve them.
+"""The ACLs of nodes in ZooKeeper with `zookeeper.set.acl`, as Kafka's brokers set them: the creator
+may do everything, the world may read, but not sensitive nodes.
 
 The first broker that joins with `zookeeper.set.acl` gives ACLs to the nodes created before; in
 Kafka that takes the tool zookeeper-security-migration. The root is last: as long as it has no ACL,
@@ -11,6 +8,7 @@ nodes below it may have none.
 
 import asyncio
 import logging
+from contextlib import suppress
 
 from kazoo.exceptions import NoNodeError
 from kazoo.security import CREATOR_ALL_ACL, OPEN_ACL_UNSAFE, READ_ACL_UNSAFE
@@ -57,7 +55,5 @@ async def close_what_is_open(zookeeper: ZooKeeper) -> None:
 
 
 async def _close(zookeeper: ZooKeeper, path: str) -> None:
-    try:
+    with suppress(NoNodeError):  # gone meanwhile
         await zookeeper.set_acl(path, secure(path))
-    except NoNodeError:
-        pass  # gone meanwhile

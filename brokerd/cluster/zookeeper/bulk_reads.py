@@ -1,13 +1,12 @@
-"""What brokers and the controller read from ZooKeeper in bulk: brokers, topics with their states,
-entries.
-
-In runs, so that no callback of the loop takes long and no reply is boundless. A node that cannot
-be read is logged and passed over: one bad topic must not keep a broker from serving the others.
+"""What brokers and the controller read from ZooKeeper in bulk, in runs, so that no callback of the
+loop takes long. A node that cannot be read is logged and passed over: one bad topic must not keep a
+broker from serving the others.
 """
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from brokerd.cluster.zookeeper import paths
 from brokerd.cluster.zookeeper.operations import Delete, Operation
@@ -27,6 +26,7 @@ from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 DELETION_BEGUN = b"begun"
 """In a topic's mark for deletion, which Kafka leaves empty and does not read."""
 TOPICS_PER_RUN = 100
@@ -34,12 +34,19 @@ STATES_PER_RUN = 250
 
 
 class ReadTopic(NamedTuple):
-    """A topic node with its version and the zxid of its creation."""
-
     name: str
     node: TopicNode
     version: int
     created_zxid: int
+
+
+def readable(decode: Callable[..., T], *args: Any) -> T | None:
+    """What a node holds; None, with a line in the log, if it does not parse."""
+    try:
+        return decode(*args)
+    except NodeFormatError as error:
+        logger.error("passed over: %s", error)
+        return None
 
 
 async def live_brokers(
@@ -51,12 +58,9 @@ async def live_brokers(
     nodes = await zookeeper.get_many([paths.broker(broker_id) for broker_id in ids], changed)
     brokers = {}
     for broker_id, node in zip(ids, nodes, strict=True):
-        if node is None:
-            continue
-        try:
-            brokers[broker_id] = decode_broker(broker_id, node[0], node[1].czxid)
-        except NodeFormatError as error:
-            logger.error("broker %d is passed over: %s", broker_id, error)
+        info = node and readable(decode_broker, broker_id, node[0], node[1].czxid)
+        if info is not None:
+            brokers[broker_id] = info
     return brokers
 
 
@@ -89,24 +93,16 @@ async def topics(zookeeper: ZooKeeper, names: Sequence[str]) -> AsyncIterator[li
     for start in range(0, len(names), TOPICS_PER_RUN):
         run = names[start : start + TOPICS_PER_RUN]
         nodes = await zookeeper.get_many([paths.topic(name) for name in run])
-        yield await _decode(zip(run, nodes, strict=True))
+        read: list[ReadTopic] = []
+        await in_turns(zip(run, nodes, strict=True), partial(_take_topic, read))
+        yield read
 
 
-async def _decode(found: Iterable[tuple[str, Node | None]]) -> list[ReadTopic]:
-    read: list[ReadTopic] = []
-    await in_turns(found, lambda each: _take_topic(read, *each))
-    return read
-
-
-def _take_topic(read: list[ReadTopic], name: str, node: Node | None) -> None:
-    if node is None:
-        return
-    try:
-        decoded = decode_topic(name, node[0])
-    except NodeFormatError as error:
-        logger.error("topic %s is passed over: %s", name, error)
-        return
-    read.append(ReadTopic(name, decoded, node[1].version, node[1].czxid))
+def _take_topic(read: list[ReadTopic], found: tuple[str, Node | None]) -> None:
+    name, node = found
+    decoded = node and readable(decode_topic, name, node[0])
+    if node is not None and decoded is not None:
+        read.append(ReadTopic(name, decoded, node[1].version, node[1].czxid))
 
 
 async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[LoadedState]:
@@ -135,26 +131,21 @@ async def states_of(
         if node is None:
             continue
         data, stat = node
-        try:
-            state = decode_partition_state(name, index, topic, data, stat.version)
-        except NodeFormatError as error:
-            logger.error("%s-%d is passed over: %s", name, index, error)
-            continue
-        loaded.append(LoadedState(state=state, created_zxid=stat.czxid, modified_zxid=stat.mzxid))
+        state = readable(decode_partition_state, name, index, topic, data, stat.version)
+        if state is not None:
+            loaded.append(
+                LoadedState(state=state, created_zxid=stat.czxid, modified_zxid=stat.mzxid)
+            )
     return loaded
 
 
 async def topic_configs(zookeeper: ZooKeeper, names: Sequence[str]) -> Mapping[str, dict[str, str]]:
     """The config of each topic, empty where it has none."""
     nodes = await zookeeper.get_many([paths.topic_config(name) for name in names])
-    configs: dict[str, dict[str, str]] = {}
-    for name, node in zip(names, nodes, strict=True):
-        try:
-            configs[name] = decode_config(paths.topic_config(name), node[0]) if node else {}
-        except NodeFormatError as error:
-            logger.error("the config of topic %s is passed over: %s", name, error)
-            configs[name] = {}
-    return configs
+    return {
+        name: (node and readable(decode_config, paths.topic_config(name), node[0])) or {}
+        for name, node in zip(names, nodes, strict=True)
+    }
 
 
 async def broker_configs(
@@ -165,11 +156,8 @@ async def broker_configs(
     for name in (str(broker_id), DEFAULT_NAME):
         path = paths.broker_config(name)
         node = await zookeeper.get(path)
-        try:
-            configs[name] = decode_config(path, node[0]) if node else {}
-        except NodeFormatError as error:
-            logger.error("the config of broker %s is passed over: %s", name, error)
-            configs[name] = known.get(name, {})
+        config = readable(decode_config, path, node[0]) if node else {}
+        configs[name] = known.get(name, {}) if config is None else config
     return configs
 
 
@@ -181,3 +169,12 @@ async def numbered(zookeeper: ZooKeeper, parent: str, watch: Watch | None = None
         if number is not None:
             found[number] = f"{parent}/{name}"
     return dict(sorted(found.items()))
+
+
+async def applied(zookeeper: ZooKeeper, broker_id: int, watch: Watch) -> int:
+    """The entry of the change feed that a broker has acknowledged; -1 without one."""
+    path = paths.applied(broker_id)
+    node = await zookeeper.get(path, watch)
+    if node is None:
+        await zookeeper.exists(path, watch)
+    return int(node[0]) if node is not None and node[0].isdigit() else -1

@@ -7,11 +7,9 @@ changes.
          …]}},
      "deleted": {"<topic>": "<22 characters>", …}}
 
-An entry holds at most ENTRY_BYTES_MAX bytes (ZooKeeper takes 1 MiB) and is written after the
-states that it has. Numbers are consecutive: a reader whose last number is not `previous` has
-missed something and reloads everything. The znode version orders the states of one partition,
-since ISR changes do not raise the leader epoch. Partitions are arrays because an entry of 2,000
-partitions is read by every broker.
+An entry has at most ENTRY_BYTES_MAX bytes (ZooKeeper takes 1 MiB) and is written after its states.
+A reader whose last number is not `previous` has missed something and reloads everything. The znode
+version orders the states of a partition, since ISR changes do not raise the leader epoch.
 """
 
 import json

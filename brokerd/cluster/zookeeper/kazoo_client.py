@@ -75,14 +75,12 @@ class Client(KazooClient):  # type: ignore[misc]
         return read_timeout_ms, connect_timeout_ms
 
     def _session_callback(self, state: str) -> None:
-        """kazoo calls this for every change of its state."""
         if state != KeeperState.CONNECTED or not self._is_held_back:
             super()._session_callback(state)
 
     def make_chroot_async(self, acl: Any = None) -> Any:
-        """Creates every level of the chroot; returns the result of the last one. Not for an empty
-        chroot. The server serves a session's requests in order, so no level waits for the one
-        above."""
+        """Returns the result of the last level. The server serves a session's requests in order, so
+        no level waits for the one above. Not for an empty chroot."""
         result = None
         level = ""
         for name in self.chroot.split("/")[1:]:

@@ -2,11 +2,9 @@
 
     /brokerd/offline/<broker>-<n>   ephemeral   {"version": 1, "topics": {"<topic>": [0, 3], …}}
 
-A broker writes the replicas that it cannot serve into as many nodes as necessary, then creates a
-`/log_dir_event_notification` as Kafka does. The controller reads the nodes of all brokers, elects
-leaders, and removes the notification. Kafka's controller asks the broker instead (LeaderAndIsr),
-which brokerd does not serve. The nodes end with the broker's session; a new session writes them
-anew.
+A broker writes them into as many nodes as necessary, then creates a `/log_dir_event_notification`
+as Kafka does. The controller reads the nodes of all brokers, elects leaders, and removes the
+notification (Kafka's asks the broker instead, by LeaderAndIsr).
 """
 
 import json
@@ -54,9 +52,8 @@ def decode(data: bytes) -> list[TopicPartition]:
 async def report(
     zookeeper: ZooKeeper, broker_id: int, replicas: Collection[TopicPartition]
 ) -> None:
-    """Replaces the nodes of the broker, and notifies the controller. The new nodes are created
-    before the old ones are removed, so that at no time all replicas seem to be served. One
-    transaction is not possible: ZooKeeper takes at most 1 MiB (jute.maxbuffer)."""
+    """Replaces the nodes of the broker, and notifies the controller. New nodes are created before
+    old ones are removed, so that at no time all replicas seem to be served."""
     old = [name for name in await zookeeper.children(paths.OFFLINE) if _broker(name) == broker_id]
     taken = {f"{paths.OFFLINE}/{name}" for name in old}
     places = (paths.offline(broker_id, number) for number in count())

@@ -1,7 +1,4 @@
-"""Operations in ZooKeeper, as values: pure code makes them, `zookeeper_client.py` runs them.
-
-A list of operations is one multi: all happen or none.
-"""
+"""Operations in ZooKeeper, as values. A list of operations is one multi: all happen or none."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -50,9 +47,8 @@ Operation = Create | SetData | Delete | Check
 def write_states(
     states: Iterable[PartitionState], topics_with_partitions_node: Iterable[str]
 ) -> list[Operation]:
-    """Writes each state if its node has the version before that of the state (zkVersion =
-    `state.version` - 1); a state of version 0 is created, with the nodes above it.
-    `topics_with_partitions_node` are the topics that have their `partitions` node."""
+    """Writes each state if its node has the version before it (zkVersion); a state of version 0 is
+    created, with the nodes above it."""
     operations: list[Operation] = []
     present = set(topics_with_partitions_node)
     for state in states:

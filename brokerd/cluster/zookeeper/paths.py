@@ -1,7 +1,5 @@
-"""All paths in ZooKeeper: Kafka's, and brokerd's own under /brokerd.
-
-All paths are relative to the chroot of `zookeeper.connect`. Numbers of sequential nodes have ten
-digits.
+"""All paths in ZooKeeper, relative to the chroot of `zookeeper.connect`: Kafka's, and brokerd's own
+under /brokerd.
 """
 
 CLUSTER_ID = "/cluster/id"
@@ -89,7 +87,6 @@ def delete_topic(name: str) -> str:
 
 
 def change(number: int) -> str:
-    """An entry of the change feed, its number in ten digits."""
     return f"{CHANGE_PREFIX}{number:010d}"
 
 

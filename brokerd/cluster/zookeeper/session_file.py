@@ -1,8 +1,8 @@
 """The saved ZooKeeper session of this broker, so that its next start can end it at once.
 
-After kill -9 the old session, and with it the old registration, would live on until it times out.
-The next process on the same (locked) log directory proves by id and password that the session was
-its own, takes it over and closes it. The file is JSON, mode 0600: the password is what proves it.
+After kill -9 the old registration would live on until the session times out. The next process on
+the same (locked) log directory takes the session over by id and password and closes it. The file is
+JSON, mode 0600.
 """
 
 import json
@@ -53,7 +53,6 @@ def load(path: Path) -> SavedSession | None:
 
 
 def forget(path: Path) -> None:
-    """Without the file, or where the disk has failed, an old session must time out."""
     with suppress(OSError):
         path.unlink(missing_ok=True)
 
@@ -73,7 +72,10 @@ def end(
         client_id = client.client_id
         return bool(client.connected and client_id and client_id[0] == session.id)
     finally:
-        _close(client)
+        # kazoo stumbles over its own socket where it never had a connection.
+        with suppress(KazooException, OSError, AttributeError):
+            client.stop()
+            client.close()
 
 
 def end_saved(
@@ -87,11 +89,3 @@ def end_saved(
     forget(path)
     if ended:
         logger.info("the session 0x%x that an earlier process left is ended", earlier.id)
-
-
-def _close(client: Client) -> None:
-    try:
-        client.stop()
-        client.close()
-    except (KazooException, OSError, AttributeError) as error:
-        logger.debug("closing a session: %r", error)

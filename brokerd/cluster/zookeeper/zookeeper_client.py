@@ -1,17 +1,16 @@
-"""The adapter to ZooKeeper: kazoo with its threads on one side, coroutines of the event loop on
-the other.
+"""The adapter to ZooKeeper: kazoo with its threads on one side, coroutines of the event loop on the
+other.
 
-Every call is a coroutine; its result is posted to the loop by kazoo's completion thread. Watches
-are functions without arguments that are called on the loop once, when the watched thing changed;
-after a lost connection none is armed any more, and whoever set them sets them again on
-`on_connected`. While there is no connection every call fails at once with one of DISCONNECTED:
-kazoo would queue it without limit.
+Watches are functions without arguments that are called on the loop once, when the watched thing
+changed; after a lost connection they must be set again on `on_connected`. While there is no
+connection every call fails at once with one of DISCONNECTED: kazoo would queue it without limit.
 """
 
 import asyncio
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from kazoo.exceptions import (
@@ -91,10 +90,7 @@ class ZooKeeper:
         self._loop = loop
         self._connect = connect
         self._acl_of = acl_of
-        self._listeners = {
-            KazooState.SUSPENDED: on_suspended,
-            KazooState.LOST: on_lost,
-        }
+        self._listeners = {KazooState.SUSPENDED: on_suspended, KazooState.LOST: on_lost}
         self._on_connected = on_connected
         self._connected = threading.Event()
         self._ending = threading.Lock()
@@ -128,7 +124,7 @@ class ZooKeeper:
     async def stop(self) -> None:
         """Ends the session, so that its ephemeral nodes go at once."""
         self._listeners = {}
-        self._on_connected = _ignore
+        self._on_connected = lambda _: None
         await asyncio.to_thread(self._stop)
 
     def _stop(self) -> None:
@@ -260,19 +256,15 @@ class ZooKeeper:
         level = ""
         for name in path.split("/")[1:]:
             level += f"/{name}"
-            try:
+            with suppress(NodeExistsError):
                 await self.create(level)
-            except NodeExistsError:
-                pass
 
     async def make_chroot(self) -> None:
         """Creates the nodes of the chroot in `zookeeper.connect`, if they do not exist."""
         if not self._client.chroot:
             return
-        try:
+        with suppress(NodeExistsError):
             await self._result(lambda: self._client.make_chroot_async(self._acl_of("/")))
-        except NodeExistsError:
-            pass
 
     async def set(self, path: str, data: bytes, version: int = -1) -> ZnodeStat:
         """Raises BadVersionError, NoNodeError."""
@@ -290,10 +282,8 @@ class ZooKeeper:
 
     async def delete(self, path: str) -> None:
         """Deletes a node; a missing node is no error."""
-        try:
+        with suppress(NoNodeError):
             await self._result(lambda: self._client.delete_async(path))
-        except NoNodeError:
-            pass
 
     async def multi(self, operations: Sequence[Operation]) -> list[Any]:
         """Does all operations or none. Raises MultiError with the operation that failed."""
@@ -308,7 +298,8 @@ class ZooKeeper:
 
 
 class _Watcher:
-    """A watch as kazoo calls it. Those of one function are equal: kazoo's sets have it once."""
+    """A watch as kazoo calls it. Those of one function are equal, so that kazoo's sets have it
+    once."""
 
     __slots__ = ("_post", "_watch")
 
@@ -328,21 +319,16 @@ class _Watcher:
 
 
 def _add(transaction: Any, operation: Operation, acl_of: AclOf) -> None:
-    if isinstance(operation, Create):
-        transaction.create(
-            operation.path,
-            operation.data,
-            acl_of(operation.path),
-            ephemeral=operation.ephemeral,
-            sequence=operation.sequence,
-        )
-    elif isinstance(operation, SetData):
-        transaction.set_data(operation.path, operation.data, operation.version)
-    elif isinstance(operation, Delete):
-        transaction.delete(operation.path, operation.version)
-    else:
-        assert isinstance(operation, Check)
-        transaction.check(operation.path, operation.version)
+    match operation:
+        case Create(path, data, ephemeral, sequence):
+            acl = acl_of(path)
+            transaction.create(path, data, acl, ephemeral=ephemeral, sequence=sequence)
+        case SetData(path, data, version):
+            transaction.set_data(path, data, version)
+        case Delete(path, version):
+            transaction.delete(path, version)
+        case Check(path, version):
+            transaction.check(path, version)
 
 
 def _node(result: Any) -> Node | None:
@@ -366,7 +352,3 @@ def _settle(future: "asyncio.Future[Any]", result: Any) -> None:
 def _settle_with(future: "asyncio.Future[Any]", value: Any) -> None:
     if not future.done():
         future.set_result(value)
-
-
-def _ignore(_: int) -> None:
-    pass

@@ -8,9 +8,8 @@ An adapter feeds it events, each with the time, and carries out the `Effects` th
     loading    every record of the partition is replayed into `store`; then loaded
     leadership resign: requests that wait are answered NOT_COORDINATOR
 
-Joins, heartbeats and timers change memory only. A record is written by a leader's sync, the
-replacement of a static member, a group that became empty, commits, removals and expiry; it is
-replayed, and so becomes visible, when `write_done` says that the high watermark has passed it.
+Joins, heartbeats and timers change memory only. A record becomes visible (is replayed) when
+`write_done` says that the high watermark has passed it.
 """
 
 from collections import Counter
@@ -64,7 +63,6 @@ class GroupCoordinator:
 
     @property
     def held_bytes(self) -> int:
-        """The memory that the members of its groups take."""
         return self._state.member_memory.size_bytes
 
     # Loading
@@ -75,7 +73,7 @@ class GroupCoordinator:
         return self._state.store
 
     def loaded(self, now_ms: int) -> Effects:
-        """All records were replayed: makes the groups of them, starts every session anew."""
+        """All records were replayed: makes the groups of them and starts every session anew."""
         state, context = self._state, EventContext(self._state, now_ms)
         for group_id in state.store.group_ids():
             group = Group.from_stored(
@@ -107,7 +105,6 @@ class GroupCoordinator:
         return self._handle(now_ms, sync_group.sync, ticket, request)
 
     def heartbeat(self, request: HeartbeatRequest, now_ms: int) -> ErrorCode:
-        """Answered at once and without effects."""
         return sessions.heartbeat(EventContext(self._state, now_ms), request)
 
     def leave(
@@ -179,7 +176,6 @@ class GroupCoordinator:
         return self._state.deadlines.next_ms()
 
     def tick(self, now_ms: int) -> Effects:
-        """Handles the deadlines that have come, up to DUE_MAX of them."""
         context = EventContext(self._state, now_ms)
         for _ in range(DUE_MAX):
             due = self._state.deadlines.pop_due(now_ms)
@@ -205,8 +201,10 @@ class GroupCoordinator:
         elif due.timer is Timer.PENDING_MEMBER:
             rebalance.remove_pending(context, group, due.member_id)
         else:
-            member = sessions.expired_member(group, due.member_id)
-            if member is not None:
+            member = group.members.get(due.member_id)
+            # A member is alive while a request of its own waits; but a client may have given up its
+            # first join without a word.
+            if member is not None and (member.is_new or not member.waits):
                 rebalance.remove_member(context, group, member)
 
     # Loss of leadership

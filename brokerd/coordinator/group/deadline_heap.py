@@ -1,7 +1,6 @@
-"""Deadlines by key, in one heap. To move a deadline later costs one write to a dictionary.
-
-Heartbeats move the deadlines of sessions again and again, and almost none is ever reached. So the
-heap has one entry per key, and compares it with the current deadline only when its time has come.
+"""Deadlines by key, in one heap with one entry per key. Heartbeats move the deadlines of sessions
+later again and again, which costs one write to a dictionary: an entry is compared with the current
+deadline only when its time has come.
 """
 
 import heapq
@@ -26,7 +25,7 @@ class Deadline(NamedTuple):
 
 
 class DeadlineHeap:
-    """See the module. All times are passed, in milliseconds."""
+    """All times are passed, in milliseconds."""
 
     def __init__(self) -> None:
         self._at_ms: dict[Deadline, int] = {}
@@ -44,7 +43,6 @@ class DeadlineHeap:
         self._at_ms.pop(key, None)
 
     def get(self, key: Deadline) -> int | None:
-        """The deadline of `key`; None without one."""
         return self._at_ms.get(key)
 
     def next_ms(self) -> int | None:

@@ -1,13 +1,14 @@
 """The groups of one partition, and the context in which one event is handled.
 
-A handler is a function of a context and a request. It may read everything, change the groups in
-memory, answer tickets and ask for records to be written; it never touches the store. A write has a
-callback (`Done`), which is called in the context of a later event: after the records were replayed,
-or with the error that kept them out of the log.
+A handler is a function of a context and a request. It may change the groups in memory, answer
+tickets and ask for records to be written; it never touches the store. The callback of a write
+(`Done`) is called in the context of a later event: after the records were replayed, or with the
+error that kept them out of the log.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
@@ -22,32 +23,30 @@ from brokerd.topic_partition import TopicPartition
 Done = Callable[["EventContext", ErrorCode], None]
 
 
+@dataclass(slots=True)
 class PartitionGroups:
     """The groups of one partition, with their deadlines and writes."""
 
-    def __init__(self, config: GroupConfig, member_memory: MemberMemory) -> None:
-        self.config = config
-        self.member_memory = member_memory
-        self.store = GroupStore()
-        self.groups: dict[str, Group] = {}
-        self.deadlines = DeadlineHeap()
-        self.inflight: dict[int, tuple[Write, Done]] = {}
-        self.pending_offsets: dict[str, Counter[TopicPartition]] = {}
-        """Offsets in writes under way, by group: not visible, but they keep it from expiring."""
-        self.sweep: list[str] = []
-        """Groups that the current sweep for expired offsets has still to check."""
-        self.writes_made = 0
+    config: GroupConfig
+    member_memory: MemberMemory
+    store: GroupStore = field(default_factory=GroupStore)
+    groups: dict[str, Group] = field(default_factory=dict)
+    deadlines: DeadlineHeap = field(default_factory=DeadlineHeap)
+    inflight: dict[int, tuple[Write, Done]] = field(default_factory=dict)
+    pending_offsets: dict[str, Counter[TopicPartition]] = field(default_factory=dict)
+    """Offsets in writes under way, by group: not visible, but they keep it from expiring."""
+    sweep: list[str] = field(default_factory=list)
+    """Groups that the current sweep for expired offsets has still to check."""
+    writes_made: int = 0
 
 
+@dataclass(slots=True)
 class EventContext:
     """One event: its time, the groups, and the effects that handlers add."""
 
-    __slots__ = ("effects", "now_ms", "state")
-
-    def __init__(self, state: PartitionGroups, now_ms: int) -> None:
-        self.state = state
-        self.now_ms = now_ms
-        self.effects = Effects()
+    state: PartitionGroups
+    now_ms: int
+    effects: Effects = field(default_factory=Effects)
 
     @property
     def config(self) -> GroupConfig:

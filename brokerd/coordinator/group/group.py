@@ -1,8 +1,7 @@
 """A group in its coordinator's memory: state, generation, members and their waiting requests.
 
-Durable is only what `store.py` replays from records; a group is rebuilt from that by
-`Group.from_stored`. Everything here changes through the handlers and is lost with leadership,
-which costs the members one rebalance at most.
+Durable is only what `store.py` replays from records (`Group.from_stored`); the rest is lost with
+leadership, which costs the members one rebalance at most.
 """
 
 from collections import Counter
@@ -118,7 +117,6 @@ class Group:
             self.is_name_held = False
 
     def move(self, event: Event, now_ms: int) -> None:
-        """Changes the state as `transitions` says."""
         self.state = next_state(self.state, event)
         self.state_since_ms = now_ms
 
@@ -144,7 +142,6 @@ class Group:
         self.member_memory.size_bytes += MEMBER_BYTES
 
     def expect_no_more(self, member_id: str) -> None:
-        """The member id was used, or its time is over."""
         if member_id in self.pending:
             self.pending.discard(member_id)
             self.member_memory.size_bytes -= MEMBER_BYTES
@@ -161,7 +158,6 @@ class Group:
             member.assignment = assignment
 
     def has_room_for(self, assignments: dict[str, bytes]) -> bool:
-        """Whether there is memory for these assignments."""
         more_bytes = sum(
             len(assignments.get(member.member_id, b"")) - len(member.assignment)
             for member in self.members.values()
@@ -204,7 +200,8 @@ class Group:
         return max((m.rebalance_timeout_ms for m in self.members.values()), default=0)
 
     def elect_joined_leader(self) -> bool:
-        """Keep the leader if it joined, else take the first member that did; False if none did."""
+        """Keeps the leader if it joined, else takes the first member that did; False if none
+        did."""
         leader = self.members.get(self.leader or "")
         if leader is not None and leader.join_ticket is not None:
             return True

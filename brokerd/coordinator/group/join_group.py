@@ -1,5 +1,6 @@
 """JoinGroup: new members, with a member id or not; known members; static members that return."""
 
+from dataclasses import replace
 from functools import partial
 
 from brokerd.config.group import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
@@ -197,17 +198,10 @@ def _replaced_reply(
     """The reply of a static member that came back in the state Stable; the generation stays. A new
     client that leads gets skip_assignment; an older client gets its former member id as the
     leader's id, so that it does not assign."""
-    leads = group.leader == member.member_id
-    may_skip = request.may_skip_assignment
-    return JoinReply(
-        member_id=member.member_id,
-        generation=group.generation,
-        protocol_type=group.protocol_type,
-        protocol=group.protocol,
-        leader=(group.leader or "") if may_skip else old_leader,
-        members=group.joined_members() if may_skip and leads else (),
-        skip_assignment=may_skip and leads,
-    )
+    reply = rebalance.join_reply(group, member)
+    if not request.may_skip_assignment:
+        return replace(reply, leader=old_leader, members=())
+    return replace(reply, skip_assignment=reply.leader == member.member_id)
 
 
 def _replaced(

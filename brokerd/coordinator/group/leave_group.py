@@ -10,7 +10,6 @@ from brokerd.errors import ErrorCode
 def leave(
     context: EventContext, ticket: Ticket, group_id: str, leaving: tuple[LeavingMember, ...]
 ) -> None:
-    """Removes members that leave, or static members that an administrator removes."""
     group = context.state.groups.get(group_id)
     if group is None:
         errors = tuple(ErrorCode.UNKNOWN_MEMBER_ID for _ in leaving)

@@ -1,7 +1,7 @@
 """The memory that members of groups use: ids, subscriptions, assignments, names of groups.
 
-Kafka has no such limit. A JoinGroup may have as many bytes as a request may have, in as many groups
-as a client names, and they stay in memory for the session timeout that this client chose.
+Kafka has no such limit: a JoinGroup may be as large as any request, in as many groups as a client
+names, and stays in memory for the session timeout that this client chose.
 """
 
 from collections.abc import Callable
@@ -13,15 +13,13 @@ MEMBER_BYTES = 1_000
 
 
 class MemberMemory:
-    """The memory of the groups of one partition. `of_all` returns the memory of the groups of all
-    partitions of the broker, including this one."""
+    """The memory of the groups of one partition; `of_all` returns that of all partitions."""
 
     def __init__(self, of_all: Callable[[], int] | None = None) -> None:
         self._of_all = of_all
         self.size_bytes = 0
 
     def has_room(self, more_bytes: int) -> bool:
-        """Whether `more_bytes` may be added."""
         if more_bytes <= 0:
             return True
         held_bytes = self.size_bytes if self._of_all is None else self._of_all()

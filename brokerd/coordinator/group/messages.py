@@ -1,7 +1,6 @@
-"""Requests, replies and effects of the group coordinator, as plain values without wire format.
-
-A request that may wait (join, sync) or needs a record written (commit, delete …) comes with a
-ticket, any hashable the caller likes; its reply names the same ticket, at once or much later.
+"""Requests, replies and effects of the group coordinator, as plain values without wire format. A
+request that may wait has a ticket, any hashable the caller likes; its reply names the same
+ticket.
 """
 
 from collections.abc import Hashable

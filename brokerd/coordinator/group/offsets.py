@@ -1,10 +1,8 @@
 """Commits of offsets, and their removal: by request, by retention, or with their topic.
 
-A commit is a record per partition; it becomes visible when the high watermark has passed it.
-Retention is as in Kafka. `offsets.retention.minutes` counts from when the group became empty; from
-the commit for a group that never had members, and for topics that a stable group of consumers no
-longer subscribes to. A commit may name its own retention.
-An empty group is removed with its last offset, whatever removed that.
+A commit is a record per partition. `offsets.retention.minutes` counts, as in Kafka, from when the
+group became empty; from the commit for a group that never had members, and for topics that a stable
+group no longer subscribes to. An empty group is removed with its last offset.
 """
 
 from collections import Counter

@@ -52,7 +52,6 @@ def carry_out(context: EventContext, group: Group, answer: Answer) -> None:
 
 
 def remove_member(context: EventContext, group: Group, member: Member) -> None:
-    """Removes a member that left or whose session is over; the others rebalance."""
     # A delayed join gets an error that makes a client still alive come back as a new member.
     unknown = ErrorCode.UNKNOWN_MEMBER_ID
     context.answer_join(member, JoinReply(error=unknown, member_id=member.member_id))
@@ -77,7 +76,6 @@ def complete_if_all_joined(context: EventContext, group: Group) -> None:
 
 
 def end_joins(context: EventContext, group: Group) -> None:
-    """The deadline of the joining has come."""
     if group.initial_delay and group.new_member_added and group.initial_delay_left_ms > 0:
         delay_ms = min(context.config.initial_rebalance_delay_ms, group.initial_delay_left_ms)
         group.initial_delay_left_ms -= delay_ms

@@ -1,8 +1,5 @@
-"""Sessions of members: a member that is not heard of for its session timeout is removed.
-
-A member is heard of when it joins, syncs, sends a heartbeat or commits, and when a request of its
-own that waited is answered. The coordinator's `tick` finds the sessions that are over, and
-`rebalance.remove_member` removes the member.
+"""Sessions of members. A member is heard of when it joins, syncs, sends a heartbeat or commits, and
+when a request of its own that waited is answered; else it is removed after its session timeout.
 """
 
 from brokerd.coordinator.group.deadline_heap import Timer
@@ -14,12 +11,10 @@ from brokerd.errors import ErrorCode
 
 
 def renew(context: EventContext, group: Group, member: Member) -> None:
-    """The member was heard of: its session lasts its whole timeout from now on."""
     context.set_deadline(Timer.SESSION, group, member.session_timeout_ms, member.member_id)
 
 
 def end(context: EventContext, group: Group, member_id: str) -> None:
-    """The member is removed or has a new id: nothing falls due for this one."""
     context.cancel_deadline(Timer.SESSION, group, member_id)
 
 
@@ -34,13 +29,3 @@ def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
     answer = ANSWERS[Request.HEARTBEAT][group.state]
     renew(context, group, group.members[request.member_id])
     return answer if isinstance(answer, ErrorCode) else ErrorCode.NONE
-
-
-def expired_member(group: Group, member_id: str) -> Member | None:
-    """The member to remove when the deadline of a session has come; None if it is gone or alive. A
-    member is alive while a request of its own waits for the group; but a client may have given up
-    its first join without a word."""
-    member = group.members.get(member_id)
-    if member is None or (member.waits and not member.is_new):
-        return None
-    return member

@@ -1,8 +1,5 @@
-"""The durable state of the groups of one partition, as its records, replayed in order, give it.
-
-`replay` and what transactions brought are the only things that change it. On a leader a record is
-replayed once the high watermark has passed it, on load (and on a follower) as it is read; either
-way the outcome is the log's.
+"""The durable state of the groups of one partition, as its records, replayed in order, give it. A
+leader replays a record once the high watermark has passed it.
 """
 
 from collections.abc import Iterable, Set
@@ -63,7 +60,6 @@ class GroupStore:
             sent[key] = _Sent(self._sent_count, record)
 
     def end_transaction(self, producer_id: int, *, commits: bool) -> None:
-        """Applies or drops the offsets that the producer sent."""
         sent = self._sent.pop(producer_id, {})
         for number, record in sent.values() if commits else ():
             self._take(record)

@@ -1,7 +1,5 @@
-"""Producer ids: claimed from the cluster a block at a time, handed out one by one.
-
-A block belongs to one broker for ever; what is left of it at a restart is lost, which costs nothing
-of 2^63. An id is therefore never given out twice.
+"""Producer ids: claimed from the cluster a block at a time, handed out one by one. What is left of
+a block at a restart is lost.
 """
 
 
@@ -14,7 +12,6 @@ class ProducerIds:
 
     @property
     def left(self) -> int:
-        """How many ids can be taken before a block is needed."""
         return self._last - self._next + 1
 
     def take(self) -> int | None:

@@ -9,12 +9,10 @@ from brokerd.log.unified_log import UnifiedLog
 
 
 def closed_segments(log: UnifiedLog) -> list[Segment]:
-    """All segments but the active one."""
     return list(log.local.segments)[:-1]
 
 
 def end_of(log: UnifiedLog, segment: Segment) -> int:
-    """The offset after the last one of a segment."""
     return log.local.segments.end_after(segment.base_offset, log.log_end_offset)
 
 

@@ -6,6 +6,7 @@ what the broker swaps in is durable before what it replaces goes.
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from brokerd.log import names
@@ -23,7 +24,7 @@ Buffer = memoryview | bytearray
 
 
 class CleanedSegment(RebuiltIndexes):
-    """See the module. Raises OSError wherever it writes."""
+    """Every method raises OSError."""
 
     def __init__(
         self, directory: str, base_offset: int, job: str, index_interval_bytes: int
@@ -77,7 +78,5 @@ class CleanedSegment(RebuiltIndexes):
 
     def discard(self) -> None:
         for path in self._paths.values():
-            try:
+            with suppress(FileNotFoundError):
                 os.unlink(path)
-            except FileNotFoundError:
-                continue

@@ -1,14 +1,15 @@
-"""One round of cleaning a log, as a worker does it: read closed segments, write `.cleaned` files.
+"""One round of cleaning a log, as a worker does it (Kafka's Cleaner).
 
 First the dirty part is read and the last offset of each key put into the offset map, until all is
-read or the map is full. Then all segments that hold offsets up to there are read, in groups that
-fit one segment together, and what stays of them is written. After each group `report` is asked; it
-swaps the files in, or says false, and the round ends.
+read or the map is full. Then all segments up to there are read, in groups that fit one segment, and
+what stays is written to `.cleaned` files. After each group `report` is asked; it swaps the files
+in, or returns False, and the round ends.
 """
 
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -42,38 +43,30 @@ def clean(
 ) -> RoundDone:
     """Does a round. Never raises: `failed` of the result says what went wrong; empty with offset
     -1, the round was cancelled."""
-    end_offset, failed = -1, ""
-    cleaning = None
+    done = RoundDone()
     try:
-        cleaning = _Cleaning(job, report, seed, still_wanted)
-        end_offset = cleaning.run()
+        done.end_offset = _Cleaning(job, report, seed, still_wanted, done).run()
     except GivenUpError:
         pass
     except Exception as error:  # whatever it is, one log must not cost the others their worker
-        failed = str(error) or type(error).__name__
-    if cleaning is None:
-        return RoundDone(failed=failed)
-    return RoundDone(
-        end_offset=end_offset,
-        failed=failed,
-        read_bytes=cleaning.read_bytes,
-        written_bytes=cleaning.written_bytes,
-        records_before=cleaning.records_before,
-        records_after=cleaning.records_after,
-        map_used=cleaning.map.used,
-    )
+        done.failed = str(error) or type(error).__name__
+    return done
 
 
 class _Cleaning:
-    def __init__(self, job: Job, report: Report, seed: bytes, still_wanted: StillWanted) -> None:
+    """Counts in `done` what it does."""
+
+    def __init__(
+        self, job: Job, report: Report, seed: bytes, still_wanted: StillWanted, done: RoundDone
+    ) -> None:
         self._job = job
         self._report = report
         self._still_wanted = still_wanted
+        self._done = done
         self._throttle = Throttle(job.limits.bytes_per_second)
-        self.map = OffsetMap(job.limits.map_bytes, job.limits.load_factor)
+        self._map = OffsetMap(job.limits.map_bytes, job.limits.load_factor)
         self._hash = KeyHash(seed)
         self._producers = {each[0]: (each[1], each[2]) for each in job.producers}
-        self.read_bytes = self.written_bytes = self.records_before = self.records_after = 0
 
     def run(self) -> int:
         """Cleans; returns the offset up to which the log is clean now."""
@@ -82,6 +75,7 @@ class _Cleaning:
         latest = self._fill_map(
             [each for each in files if each.next_offset > self._job.dirty_start], aborted
         )
+        self._done.map_used = self._map.used
         rules = Rules(latest, self._job.now_ms, self._job.delete_retention_ms)
         transactions = Transactions(aborted)
         for group in log_to_clean.group_segments(
@@ -135,11 +129,11 @@ class _Cleaning:
         offsets = table.offsets[rows]
         at = 0
         while at < len(rows):
-            room = self.map.room
+            room = self._map.room
             if room == 0:
                 return int(offsets[at]) - 1
             until = at + room
-            self.map.put(first[at:until], second[at:until], offsets[at:until])
+            self._map.put(first[at:until], second[at:until], offsets[at:until])
             at = until
         return -1
 
@@ -187,14 +181,14 @@ class _Cleaning:
         rows: Ints = np.flatnonzero(
             (table.key_lengths >= 0) & (table.offsets <= rules.latest_offset)
         )
-        last_offsets[rows] = self.map.get(
+        last_offsets[rows] = self._map.get(
             *self._hash.of(table.bytes, table.key_starts[rows], table.key_lengths[rows])
         )
         special = BatchRules(
             [transactions.may_discard(batch) for batch in batches],
             [self._is_last_of_producer(batch.header) for batch in batches],
         )
-        self.records_before += len(table.offsets)
+        self._done.records_before += len(table.offsets)
         return filter_batches(batches, table, last_offsets, rules, special)
 
     def _is_last_of_producer(self, header: BatchHeader) -> bool:
@@ -207,10 +201,7 @@ class _Cleaning:
         return header.last_offset == last_offset
 
     def _write(
-        self,
-        output: CleanedSegment,
-        batches: list[StoredBatch],
-        kept: list[Buffer | None],
+        self, output: CleanedSegment, batches: list[StoredBatch], kept: list[Buffer | None]
     ) -> bool:
         """Writes the records that are kept; returns whether they differ from what was read."""
         is_changed = False
@@ -218,18 +209,18 @@ class _Cleaning:
         for (header, view), data in zip(batches, kept, strict=True):
             if data is view:
                 rows.append((header, view))
-                self.records_after += header.count
+                self._done.records_after += header.count
                 continue
             is_changed = True
             if data is not None:
                 changed = read_header(data)
                 rows.append((changed, data))
-                self.records_after += changed.count
+                self._done.records_after += changed.count
         before = output.size_bytes
         if before + sum(len(data) for _, data in rows) > SEGMENT_BYTES_MAX:
             raise ValueError("what stays of a segment does not fit a segment any more")
         output.write(rows)
-        self.written_bytes += output.size_bytes - before
+        self._done.written_bytes += output.size_bytes - before
         self._throttle.took(output.size_bytes - before)
         return is_changed
 
@@ -275,32 +266,26 @@ class _Cleaning:
                     at += size
                 if not at:
                     raise ValueError(f"{path}: no whole batch begins at byte {position}")
-                self.read_bytes += at
+                self._done.read_bytes += at
                 self._throttle.took(at)
                 position += at
 
 
+@dataclass(slots=True)
 class Throttle:
-    """Sleeps when reads and writes are ahead of log.cleaner.io.max.bytes.per.second, in pauses that
-    are not too short."""
+    """Keeps reads and writes below log.cleaner.io.max.bytes.per.second, by pauses."""
 
-    def __init__(
-        self,
-        bytes_per_second: float,
-        now_s: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._rate = bytes_per_second
-        self._now_s = now_s
-        self._sleep = sleep
-        self._free_at_s = 0.0
+    bytes_per_second: float
+    now_s: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    _free_at_s: float = 0.0
 
     def took(self, size_bytes: int) -> None:
-        now_s = self._now_s()
-        self._free_at_s = max(self._free_at_s, now_s) + size_bytes / self._rate
+        now_s = self.now_s()
+        self._free_at_s = max(self._free_at_s, now_s) + size_bytes / self.bytes_per_second
         pause_s = self._free_at_s - now_s
         if pause_s >= PAUSE_MIN_S:
-            self._sleep(pause_s)
+            self.sleep(pause_s)
 
 
 def _size_of(path: str) -> int:

@@ -1,11 +1,10 @@
 """Compaction in the broker: which log is cleaned next, and how cleaned segments replace old ones.
 
 `tick` checks the compacted logs, some at a time, and gives the dirtiest to workers; after a check
-without any it waits for log.cleaner.backoff.ms. A worker only writes `.cleaned` files. The thread
-that uses the log decides here whether they are still valid (the log may have been cut, deleted or
-lost segments meanwhile), renames them and writes the checkpoint.
+without any it waits for log.cleaner.backoff.ms. A worker only writes `.cleaned` files. The event
+loop decides here whether they are still valid, renames them and writes the checkpoint.
 
-A log whose cleaning failed is uncleanable until it is cut or created anew, or the broker restarts.
+A log whose cleaning failed is uncleanable until it is created anew, or the broker restarts.
 """
 
 import logging
@@ -16,6 +15,7 @@ from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoints
+from brokerd.log.checkpoint_round import CheckpointRound
 from brokerd.log.cleaner import cleanable_offsets, log_to_clean, replace_segments
 from brokerd.log.cleaner.log_to_clean import LogToClean
 from brokerd.log.cleaner.worker_messages import Job, Limits, RoundDone, SegmentGroupDone
@@ -68,11 +68,10 @@ class Workers(Protocol):
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of one log; invalid once the log was replaced or cut."""
+    """What is known of one log; invalid once the log was deleted."""
 
     log: UnifiedLog
     checkpoint: int
-    truncations: int
     is_busy: bool = False
     deaths: int = 0
     uncleanable_because: str = ""
@@ -91,21 +90,22 @@ class LogCleanerManager:
     metrics: CleanerMetrics = field(default_factory=CleanerMetrics)
     _known: dict[TopicPartition, _Known] = field(default_factory=dict)
     _stored: dict[TopicPartition, _Known] = field(init=False)
+    _round: CheckpointRound = field(init=False)
     _look: Iterator[None] | None = None
     _found: list[tuple[float, _Known, LogToClean]] = field(default_factory=list)
     _dirtiest: float = 0.0
     _due_ms: int = 0
 
     def __post_init__(self) -> None:
+        self._round = self.logs.tasks.round(checkpoints.CLEANER)
         self._stored = {
-            key: _Known(log, checkpoint, log.local.truncations)
+            key: _Known(log, checkpoint)
             for key, checkpoint in self.logs.dirs.read(checkpoints.CLEANER).items()
             if (log := self.logs.get(*key)) is not None and checkpoint <= log.log_end_offset
         }
 
     @property
     def uncleanable(self) -> dict[TopicPartition, str]:
-        """The uncleanable logs, with the reason."""
         return {
             key: known.uncleanable_because
             for key, known in self._known.items()
@@ -168,7 +168,7 @@ class LogCleanerManager:
         has_lost = False
         for key, known in list(self._known.items()):
             if not known.is_busy and not self.is_unchanged(known):
-                has_lost = True  # gone or cut; what the checkpoint says of it is void
+                has_lost = True  # deleted; what the checkpoint says of it is void
                 del self._known[key]
             yield
         if has_lost:
@@ -199,7 +199,7 @@ class LogCleanerManager:
         if known is None:
             known = self._stored.pop(key, None)
             if known is None or not self.is_unchanged(known):  # of an older topic, say
-                known = _Known(log, 0, log.local.truncations)
+                known = _Known(log, 0)
             self._known[key] = known
         return known
 
@@ -224,8 +224,6 @@ class LogCleanerManager:
             return False
         try:
             log.load()
-            if not self.is_unchanged(known):
-                return False
             stable_offset = log.last_stable_offset(log.high_watermark)
             dirty = cleanable_offsets.dirty_part(log, known.checkpoint, stable_offset, now_ms)
             is_held = stable_offset < log.high_watermark and dirty.end_offset < whole.end_offset
@@ -272,11 +270,7 @@ class LogCleanerManager:
 
     def is_unchanged(self, known: _Known) -> bool:
         """Whether a log is still the one that a job was made for."""
-        log = known.log
-        return (
-            self.logs.get(log.topic, log.partition) is log
-            and log.local.truncations == known.truncations
-        )
+        return self.logs.get(known.log.topic, known.log.partition) is known.log
 
     def finished(self, known: _Known, done: RoundDone, began_ms: int) -> None:
         log = known.log
@@ -298,13 +292,12 @@ class LogCleanerManager:
         self.checkpoint()
 
     def checkpoint(self) -> None:
-        """Checkpoints up to where each log is clean."""
         offsets = {
             key: known.checkpoint
             for key, known in (self._stored | self._known).items()
             if self.is_unchanged(known)
         }
-        self.logs.write_offsets(checkpoints.CLEANER, offsets)
+        self._round.write(offsets, offsets.get)
 
     def failed(self, known: _Known, reason: str) -> None:
         """A log could not be cleaned: it is uncleanable, unless it has changed meanwhile."""
@@ -313,7 +306,7 @@ class LogCleanerManager:
         known.uncleanable_because = reason
         log = known.log
         logger.error(
-            "%s-%d cannot be compacted and is set aside until it is cut, made anew or the broker "
+            "%s-%d cannot be compacted and is set aside until it is made anew or the broker "
             "restarts: %s", log.topic, log.partition, reason,
         )  # fmt: skip
 

@@ -1,9 +1,8 @@
 """What is to be cleaned: the dirty part of a log, how dirty it is, and which segments are joined.
 
-A log has three parts: what was cleaned before (up to the cleaner's checkpoint), the dirty part, and
-what may not be cleaned yet: the active segment, what is not below the last stable offset or not
-durable, and from the first segment on that holds records younger than min.compaction.lag.ms. Only
-whole closed segments are dirty.
+Not cleaned are the active segment, what is not below the last stable offset or not durable, and
+from the first segment on that holds records younger than min.compaction.lag.ms. Only whole closed
+segments are dirty.
 """
 
 from collections.abc import Iterable, Sequence
@@ -93,8 +92,6 @@ def is_cleanable(dirty: LogToClean, config: LogConfig) -> bool:
 
 
 class SegmentFiles(NamedTuple):
-    """A segment to be cleaned, with the sizes of its files."""
-
     base_offset: int
     next_offset: int
     size_bytes: int

@@ -1,12 +1,11 @@
 """The last offset of each key, in a table of fixed size.
 
-A key is known by a 128-bit hash of it, in a table of 24 bytes a slot (as Kafka's): two halves of
-the hash and the offset, open addressing with double hashing, filled to a load factor at most. All
-operations take arrays, many keys at once.
+A key is known by a 128-bit hash, in a table of 24 bytes a slot (as Kafka's): two halves of the hash
+and the offset, open addressing with double hashing. All operations take arrays of many keys.
 
 Keys up to 128 bytes are hashed multilinearly (four sums over their 32-bit words with random 64-bit
-factors, the upper halves kept): two different keys agree with probability 2^-128 whatever they are,
-for the factors are drawn anew for each cleaning. Longer ones are hashed by BLAKE2.
+factors, the upper halves kept): two different keys agree with probability 2^-128, for the factors
+are drawn anew for each cleaning. Longer ones are hashed by BLAKE2.
 """
 
 from hashlib import blake2b

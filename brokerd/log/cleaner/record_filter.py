@@ -1,11 +1,10 @@
 """Decides for each batch whether it is kept, rewritten, emptied or removed (Kafka's Cleaner).
 
 A record is kept if its offset is above those in the offset map; or if it is the last one of its key
-and has a value, or is a tombstone whose batch has not reached its delete horizon. A record without
-a key is removed. A batch keeps its offsets, its producer's sequence numbers, its leader epoch and
-its codec; kept records are copied unchanged. The first time a batch with a tombstone (or a marker
-that may be removed) is cleaned, its delete horizon is set: attribute bit 6 means that the base
-timestamp is the horizon, and the timestamps count from it.
+and has a value, or is a tombstone whose batch has not reached its delete horizon. A batch keeps its
+offsets, sequence numbers, leader epoch and codec; kept records are copied unchanged. The first time
+a batch with a tombstone (or a marker that may be removed) is cleaned, its delete horizon is set:
+attribute bit 6 means that the base timestamp is the horizon, and the timestamps count from it.
 """
 
 from collections.abc import Sequence
@@ -39,7 +38,8 @@ class Rules(NamedTuple):
 
 
 class BatchRules(NamedTuple):
-    """Whether a batch's transaction allows its removal; whether it is its producer's last."""
+    """Of each batch: whether its transaction allows its removal; whether it is its producer's
+    last."""
 
     may_discard: Sequence[bool]
     last_of_producer: Sequence[bool]
@@ -91,7 +91,6 @@ def _kept(
     rules: Rules,
     special: BatchRules,
 ) -> Bools:
-    """Which records stay."""
     keeps_tombstones = np.empty(len(batches), np.bool_)
     keeps_all = np.zeros(len(batches), np.bool_)
     keeps_none = np.zeros(len(batches), np.bool_)

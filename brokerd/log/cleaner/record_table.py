@@ -1,7 +1,5 @@
-"""The records of many batches at once, as columns: where each lies, its offset, key and value.
-
-Only the first varint of a record (its length) is read one by one, for that is how the next one is
-found; all other fields are read for all records together.
+"""The records of many batches as columns. Only the length of a record is read one by one, since
+that leads to the next; all other fields are read for all records together.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,10 +30,9 @@ class StoredBatch(NamedTuple):
 
 
 class RecordTable(NamedTuple):
-    """Columns over all records, in order. `rows[n]` is (first, end) of the rows of batch n;
-    `starts` and `ends` say where a record lies in `data`, its length varint included, `bodies`
-    where it begins behind that varint and `rests` what follows its timestamp. A key length of -1 is
-    a null key."""
+    """Columns over all records, in order. `rows[n]` is (first, end) of the rows of batch n. In
+    `data` a record lies from `starts` (its length varint) to `ends`; `bodies` is behind that
+    varint, `rests` behind its timestamp. A key length of -1 is a null key."""
 
     data: bytearray
     rows: list[tuple[int, int]]

@@ -9,6 +9,7 @@ the next start finishes or undoes this (`loader.tidy`).
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -48,9 +49,8 @@ def replace(log: UnifiedLog, bases: Sequence[int], job: str, size_bytes: int, no
 
 
 def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
-    """Rename in what a job made of `old`; returns the `.deleted` paths. Raises OSError, and
-    KafkaError, before anything is touched, where the cleaned data are not there with the size that
-    they should have. Segments in memory are the caller's to replace."""
+    """Renames in what a job made of `old`; returns the `.deleted` paths. Raises OSError, and
+    KafkaError before anything is touched if the cleaned data have another size."""
     first = old[0]
     _require(_cleaned(first, names.LOG, job), size_bytes)
     for suffix in _INDEXES:
@@ -78,10 +78,8 @@ def _put_in_place(old: Sequence[Segment]) -> list[str]:
 
 def discard(directory: str, base_offset: int, job: str) -> None:
     for suffix in _FILES:
-        try:
+        with suppress(FileNotFoundError):
             os.unlink(names.cleaned_file(directory, base_offset, suffix, job))
-        except FileNotFoundError:
-            continue
 
 
 def _cleaned(segment: Segment, suffix: str, job: str) -> str:

@@ -1,13 +1,13 @@
-"""The process that cleans (in Kafka a CleanerThread), started by the broker:
-`python -m brokerd.log.cleaner.worker`.
+"""The process that cleans (in Kafka a CleanerThread): `python -m brokerd.log.cleaner.worker`.
 
-It reads jobs from standard input and writes their results to standard output (see
-`worker_messages`). After each group of segments it reads `true` if it shall go on. It ends when
-standard input ends, and gives up a job as soon as the broker is no longer its parent.
+It reads jobs from standard input and writes their results to standard output (`worker_messages`).
+After each group of segments it reads `true` if it shall go on. It ends with its standard input, and
+gives up a job if the broker is no longer its parent.
 """
 
 import os
 import sys
+from contextlib import suppress
 from typing import BinaryIO
 
 from brokerd.cpu_scheduling import yield_to_event_loop
@@ -42,10 +42,8 @@ def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
 def main() -> None:
     os.nice(_NICENESS)
     yield_to_event_loop()
-    try:
+    with suppress(BrokenPipeError, KeyboardInterrupt):  # the broker has gone, or was interrupted
         serve(sys.stdin.buffer, sys.stdout.buffer)
-    except (BrokenPipeError, KeyboardInterrupt):
-        pass  # the broker has gone, or both were interrupted
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ class SegmentGroupDone:
         return _line({"kind": "group", **asdict(self)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RoundDone:
     """The round is over: cleaned up to `end_offset`, or `failed` has the error. `map_used` is the
     share of the map's memory that the keys took."""

@@ -3,20 +3,15 @@
 Files beside the partitions' directories, as Kafka has them:
 - `.lock`: held (POSIX lock) while a broker uses the directory;
 - `meta.properties`: `version=0`, `broker.id`, `cluster.id`; another broker's directory is refused;
-- `.kafka_cleanshutdown`: `{"version":0,"brokerEpoch":N}`, written last at a clean stop and removed
+- `.kafka_cleanshutdown`: `{"version":0,"brokerEpoch":-1}`, written last at a clean stop and removed
   (`begin_load`) before anything is loaded, so that a crash while loading counts as unclean;
 - the four checkpoints of `checkpoints`, each for all partitions of the directory.
 
-`meta.properties` must be valid, or records of another broker might be served. Other files that are
-damaged count as missing, with a warning.
-
-As in Kafka there are two kinds of errors. A directory that cannot be read or written is offline,
-and the others are served. For a directory that is in use, or belongs to another broker, the broker
-does not start.
+As in Kafka, a directory that cannot be read or written is offline, and the others are served; for
+one that is in use, or belongs to another broker, the broker does not start.
 """
 
 import fcntl
-import json
 import logging
 import os
 import shutil
@@ -52,7 +47,7 @@ class LogDirFailedError(LogDirError):
 class LogDir:
     """A locked log directory with the number of its logs, and its checkpoints by name."""
 
-    def __init__(self, path: str, broker_id: int, cluster_id: str | None) -> None:
+    def __init__(self, path: str, broker_id: int) -> None:
         """Locks the directory (created if missing) and checks its owner. Raises LogDirFailedError;
         LogDirError if the broker must not start."""
         self.path = os.path.abspath(path)
@@ -62,9 +57,9 @@ class LogDir:
         try:
             os.makedirs(self.path, exist_ok=True)
             self._lock_fd = _lock(self.path)
-            self._check_meta(broker_id, cluster_id)
+            self._check_meta(broker_id)
             os.listdir(self.path)
-            self.was_clean = _is_clean(Path(self.path, CLEAN_SHUTDOWN))
+            self.was_clean = Path(self.path, CLEAN_SHUTDOWN).exists()
         except OSError as error:
             self.unlock()
             raise _failed(self.path, error) from error
@@ -72,7 +67,7 @@ class LogDir:
             self.unlock()
             raise
 
-    def _check_meta(self, broker_id: int, cluster_id: str | None) -> None:
+    def _check_meta(self, broker_id: int) -> None:
         path = Path(self.path, META_PROPERTIES)
         if not path.exists():
             checkpoints.replace_file(path, f"version=0\nbroker.id={broker_id}\n")
@@ -88,8 +83,6 @@ class LogDir:
                 f"{path} says broker.id={found['broker.id']}, this broker is {broker_id}: the "
                 "directory belongs to another broker; correct log.dirs or broker.id"
             )
-        if cluster_id is not None:
-            self.join(cluster_id)
 
     @property
     def cluster_id(self) -> str:
@@ -128,29 +121,24 @@ class LogDir:
             raise
 
     def begin_load(self) -> None:
-        """Removes the mark of a clean stop, durably: after a power failure it must not be back.
-        Raises OSError."""
+        """Removes the mark of a clean stop, durably. Raises OSError."""
         try:
             os.unlink(f"{self.path}/{CLEAN_SHUTDOWN}")
         except FileNotFoundError:
             return
         sync_path(self.path)
 
-    def entries(self) -> list[str]:
-        return sorted(entry.name for entry in os.scandir(self.path) if entry.is_dir())
-
     def read_checkpoint(self, name: str) -> Mapping[TopicPartition, int]:
         """The offsets in a checkpoint; none, with a warning, if the file is damaged."""
         try:
-            return self.checkpoints[name].read()
+            return checkpoints.read_offsets(self.checkpoints[name].path)
         except KafkaError as error:
             logger.warning("%s; going on without what it said", error.message)
             return {}
 
-    def mark_clean(self, broker_epoch: int) -> None:
+    def mark_clean(self) -> None:
         """Writes the mark of a clean stop. Raises OSError."""
-        text = json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":"))
-        checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", text)
+        checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", '{"version":0,"brokerEpoch":-1}')
 
     def unlock(self) -> None:
         """Unlocks the directory. A second call does nothing."""
@@ -179,20 +167,6 @@ def _lock(path: str) -> int:
             "stop that one or give this broker another log.dirs"
         ) from None
     return fd
-
-
-def _is_clean(marker: Path) -> bool:
-    """Whether the mark of a clean stop exists; that of Kafka before 3.6 is an empty file."""
-    try:
-        text = marker.read_text(encoding="utf-8")
-        if not text or isinstance(json.loads(text), dict):
-            return True
-    except FileNotFoundError:
-        return False
-    except ValueError:
-        pass
-    logger.warning("%s: line 1 is no mark of a clean stop; the logs are recovered", marker)
-    return False
 
 
 def _read_properties(path: Path) -> dict[str, str]:

@@ -1,18 +1,18 @@
 """All log directories of a broker: which of them are online, and where a new log is created.
 
-A directory that cannot be read or written, at the start or later, is *offline* until the broker
-restarts: its logs are not served, and its checkpoints are not written. If all are offline, the
-broker ends. A log that is in no online directory may be in an offline one: so while one is offline,
-a new log is created only for a partition that never had a record (LogManager.getOrCreateLog).
+A directory that cannot be read or written is *offline* until the broker restarts: its logs are not
+served, and its checkpoints are not written. A log that is in no online directory may be in an
+offline one: so while one is offline, a new log is created only for a partition that never had a
+record (LogManager.getOrCreateLog).
 """
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.checkpoint_file import CheckpointFile, CheckpointJob, Done
+from brokerd.log.checkpoint_file import CheckpointFile
 from brokerd.log.dirs.log_dir import LogDir, LogDirError, LogDirFailedError
 from brokerd.topic_partition import TopicPartition
 
@@ -32,11 +32,10 @@ class FailedDir(NamedTuple):
 
 
 class LogDirs:
-    """See the module. `paths` are all directories, `live` those online, `offline` the reasons of
-    the others, `lost` the reasons of partitions in them that are not served. `of` has the directory
-    of each log."""
+    """`paths` are all directories, `live` those online, `offline` the reasons of the others, `lost`
+    the reasons of partitions in them that are not served. `of` has the directory of each log."""
 
-    def __init__(self, paths: Sequence[str], broker_id: int, cluster_id: str | None = None) -> None:
+    def __init__(self, paths: Sequence[str], broker_id: int) -> None:
         """Locks the directories. Raises LogDirError."""
         self.paths = [os.path.abspath(path) for path in paths]
         self.live: list[LogDir] = []
@@ -48,7 +47,7 @@ class LogDirs:
         self._refuse_twice()
         try:
             for path in paths:
-                self._open(path, broker_id, cluster_id)
+                self._open(path, broker_id)
             self.require_one()
         except LogDirError:
             self.unlock()
@@ -62,9 +61,9 @@ class LogDirs:
             if self.paths.count(path) > 1 or other != path:
                 raise LogDirError(f"log.dirs names one directory twice, as {other} and {path}")
 
-    def _open(self, path: str, broker_id: int, cluster_id: str | None) -> None:
+    def _open(self, path: str, broker_id: int) -> None:
         try:
-            self.live.append(LogDir(path, broker_id, cluster_id))
+            self.live.append(LogDir(path, broker_id))
         except LogDirFailedError as error:
             self._offline(os.path.abspath(path), str(error), 0)
 
@@ -125,7 +124,6 @@ class LogDirs:
             self._are_all_known = False
 
     def may_hold_unseen(self, key: TopicPartition) -> bool:
-        """Whether the log of a partition may be in an offline directory."""
         return bool(self.offline) and key not in self.of
 
     def require_seen(self, key: TopicPartition, *, is_new: bool) -> None:
@@ -172,16 +170,6 @@ class LogDirs:
             file.forget({key, *self._gone})
         self._gone.clear()
         return files
-
-    def checkpoint(
-        self, name: str, offsets: Mapping[TopicPartition, int], done: Done
-    ) -> list[CheckpointJob]:
-        """A job for each directory, with the offsets of the logs in it."""
-        there: dict[LogDir, dict[TopicPartition, int]] = {log_dir: {} for log_dir in self.live}
-        for key, offset in offsets.items():
-            if key in self.of:
-                there[self.of[key]][key] = offset
-        return [log_dir.checkpoints[name].job(found, done) for log_dir, found in there.items()]
 
     def unlock(self) -> None:
         for log_dir in self.live:

@@ -2,12 +2,11 @@
 
 File `<base>.index`: entries of 8 bytes, big-endian: int32 offset relative to the segment's base,
 int32 position in the data file. An entry (L, P) says: the batch that starts at byte P ends with
-offset L. Entries rise in both. The first batch of a segment is never indexed: a look-up that finds
-no entry starts at 0.
+offset L. The first batch is never indexed: a look-up that finds no entry starts at 0.
 
-In memory it is two parallel arrays (8 bytes an entry). New entries reach the file in bulk (at a
-roll, flush or close, or every `PENDING_MAX`), which is safe because recovery rebuilds the index of
-every segment that was not flushed. The file holds nothing but entries: it is never preallocated.
+In memory it is two parallel arrays. New entries reach the file in bulk (at a roll, flush or close,
+or every `PENDING_MAX`), which is safe because recovery rebuilds the index of every segment that was
+not flushed. The file is never preallocated.
 """
 
 import errno
@@ -17,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from contextlib import suppress
 from typing import Final
 
-from brokerd.log.io.files import read_whole
+from brokerd.log.io.files import opened, read_whole
 
 ENTRY_BYTES: Final = 8
 PENDING_MAX: Final = 1024
@@ -30,8 +29,6 @@ class CorruptIndexError(Exception):
 
 
 class OffsetIndex:
-    """Relative offsets and positions, backed by a file."""
-
     __slots__ = ("_base_offset", "_offsets", "_path", "_pending_max", "_positions", "_written")
 
     def __init__(self, path: str, base_offset: int, pending_max: int = PENDING_MAX) -> None:
@@ -78,11 +75,9 @@ class OffsetIndex:
 
     @property
     def memory_bytes(self) -> int:
-        """What the entries take in memory."""
         return ENTRY_BYTES * len(self._offsets)
 
     def append(self, last_offset: int, position_bytes: int) -> None:
-        """Add an entry; many at a time reach the file."""
         self._offsets.append(last_offset - self._base_offset)
         self._positions.append(position_bytes)
         if len(self._offsets) - self._written >= self._pending_max:
@@ -116,14 +111,6 @@ class OffsetIndex:
         positions = self._positions[start : start + limit]
         pairs = zip(offsets, positions, strict=True)
         return [(base + offset, position) for offset, position in pairs]
-
-    def truncate_to(self, offset: int) -> None:
-        """Forget the batches that end at or after `offset`."""
-        kept = bisect_left(self._offsets, offset - self._base_offset)
-        del self._offsets[kept:]
-        del self._positions[kept:]
-        self._written = min(self._written, kept)
-        os.truncate(self._path, self._written * ENTRY_BYTES)
 
     def flush(self) -> None:
         """Write what is pending. Raises OSError."""
@@ -161,11 +148,8 @@ def overwrite(path: str, data: bytes) -> None:
 
 def write_at(path: str, data: bytes, position_bytes: int) -> None:
     """Write all of `data` into a file, made if it is missing. Raises OSError."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
+    with opened(path, os.O_WRONLY | os.O_CREAT) as fd:
         written = os.pwrite(fd, data, position_bytes)
         if written != len(data):
             message = f"only {written} of {len(data)} bytes could be written"
             raise OSError(errno.ENOSPC, message, path)
-    finally:
-        os.close(fd)

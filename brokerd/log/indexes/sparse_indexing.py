@@ -1,6 +1,4 @@
-"""When an index entry is due: the one rule by which segments are indexed, as they are written, made
-anew from their data or cleaned.
-"""
+"""The one rule by which segments are indexed, as they are written, rebuilt or cleaned."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -40,17 +38,8 @@ def index_batches(data: "Segment | RebuiltIndexes", rows: Sequence[Row]) -> None
 class RebuiltIndexes:
     """The indexes of a segment while they are built again from its batches, empty at first."""
 
-    __slots__ = (
-        "bytes_since_index", "first_batch_timestamp_ms", "index", "index_interval_bytes",
-        "largest_timestamp_ms", "largest_timestamp_offset", "size_bytes", "time_index",
-    )  # fmt: skip
-
     def __init__(
-        self,
-        base_offset: int,
-        index: OffsetIndex,
-        time_index: TimeIndex,
-        index_interval_bytes: int,
+        self, base_offset: int, index: OffsetIndex, time_index: TimeIndex, index_interval_bytes: int
     ) -> None:
         self.index = index
         self.time_index = time_index

@@ -2,28 +2,23 @@
 
 File `<base>.timeindex`: entries of 12 bytes, big-endian: int64 timestamp in ms, int32 offset
 relative to the segment's base. An entry (T, L) says: up to here the largest timestamp is T, in the
-batch that ends with offset L. Timestamps rise strictly. An entry is added with every entry of the
-offset index where the largest timestamp has risen, and a last one when the segment is closed, so
-that the last entry of a closed segment is its largest timestamp.
+batch that ends with offset L. An entry is added with every entry of the offset index where the
+largest timestamp has risen, and a last one when the segment is closed.
 
-Only entries that the file does not have yet are in memory, and the last one: the others are looked
-up in the file, which few ever ask for, so that to open one costs the same whatever its size.
+Only entries that the file does not have yet are in memory, and the last one; the others are looked
+up in the file, so that to open one costs the same whatever its size.
 """
 
 import os
 import struct
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
-from brokerd.log.indexes.offset_index import (
-    PENDING_MAX,
-    CorruptIndexError,
-    overwrite,
-    write_at,
-)
+from brokerd.log.indexes.offset_index import PENDING_MAX, CorruptIndexError, overwrite, write_at
+from brokerd.log.io.files import opened
 
 ENTRY_BYTES: Final = 12
 NO_TIMESTAMP: Final = -1
@@ -34,14 +29,12 @@ Entry = tuple[int, int]
 
 
 class TimeIndex:
-    """Timestamps and relative offsets, backed by a file. What reads the file raises
-    CorruptIndexError where that is not as long as it was, and OSError."""
+    """Methods that read the file raise OSError, and CorruptIndexError if it has become shorter."""
 
     __slots__ = ("_base_offset", "_last_ms", "_last_offset", "_offsets", "_path", "_pending_max",
                  "_timestamps", "_written")  # fmt: skip
 
     def __init__(self, path: str, base_offset: int, pending_max: int = PENDING_MAX) -> None:
-        """`pending_max` as in OffsetIndex."""
         self._path = path
         self._pending_max = pending_max
         self._base_offset = base_offset
@@ -78,11 +71,8 @@ class TimeIndex:
     @contextmanager
     def _reading(self) -> Iterator[Callable[[int], Entry]]:
         """What gives the entries of the file by number."""
-        fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
+        with opened(self._path) as fd:
             yield lambda number: self._entry(fd, number)
-        finally:
-            os.close(fd)
 
     def _entry(self, fd: int, number: int) -> Entry:
         data = os.pread(fd, ENTRY_BYTES, number * ENTRY_BYTES)
@@ -90,17 +80,6 @@ class TimeIndex:
             raise CorruptIndexError(f"{self._path}: it has become shorter")
         timestamp_ms, offset = _ENTRY.unpack(data)
         return timestamp_ms, offset
-
-    def _read(self, start: int, end: int) -> list[Entry]:
-        """The entries of the file from one number up to another, by one read."""
-        fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            data = os.pread(fd, (end - start) * ENTRY_BYTES, start * ENTRY_BYTES)
-        finally:
-            os.close(fd)
-        if len(data) < (end - start) * ENTRY_BYTES:
-            raise CorruptIndexError(f"{self._path}: it has become shorter")
-        return list(_ENTRY.iter_unpack(data))
 
     @property
     def last(self) -> Entry:
@@ -137,25 +116,11 @@ class TimeIndex:
         end = min(start + limit, len(self))
         found: list[Entry] = []
         if start < min(end, self._written):
-            found = self._read(start, min(end, self._written))
+            with self._reading() as entry:
+                found = [entry(number) for number in range(start, min(end, self._written))]
         behind = slice(max(start - self._written, 0), max(end - self._written, 0))
         found += zip(self._timestamps[behind], self._offsets[behind], strict=True)
         return [(timestamp, base + offset) for timestamp, offset in found]
-
-    def truncate_to(self, offset: int) -> None:
-        """Forget the batches that end at or after `offset`."""
-        relative = offset - self._base_offset
-        kept = bisect_left(self._offsets, relative)
-        del self._timestamps[kept:]
-        del self._offsets[kept:]
-        if not kept and self._written:
-            with self._reading() as entry:
-                self._written = bisect_left(
-                    range(self._written), relative, key=lambda at: entry(at)[1]
-                )
-        last = self.entries(len(self) - 1, 1) if len(self) else [(NO_TIMESTAMP, self._base_offset)]
-        self._last_ms, self._last_offset = last[0][0], last[0][1] - self._base_offset
-        os.truncate(self._path, self._written * ENTRY_BYTES)
 
     def flush(self) -> None:
         """Write what is pending. Raises OSError."""

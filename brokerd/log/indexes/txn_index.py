@@ -9,10 +9,11 @@ it need not look further. There is no file where there is no entry.
 import errno
 import os
 import struct
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 from brokerd.log.indexes.offset_index import CorruptIndexError
-from brokerd.log.io.files import read_whole
+from brokerd.log.io.files import opened, read_whole
 
 ENTRY: Final = struct.Struct(">hqqqq")
 ENTRY_BYTES: Final = ENTRY.size
@@ -20,8 +21,6 @@ _VERSION: Final = 0
 
 
 class AbortedTxn(NamedTuple):
-    """One aborted transaction, as in the file."""
-
     producer_id: int
     first_offset: int
     last_offset: int
@@ -54,16 +53,11 @@ def write(path: str, entries: list[AbortedTxn], start: int) -> None:
     """Have a file hold these entries, of which those before number `start` are in it already.
     Without entries there is no file. Raises OSError."""
     if not entries:
-        try:
+        with suppress(FileNotFoundError):
             os.unlink(path)
-        except FileNotFoundError:
-            pass
         return
     data = b"".join(ENTRY.pack(_VERSION, *entry) for entry in entries[start:])
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
+    with opened(path, os.O_WRONLY | os.O_CREAT) as fd:
         os.ftruncate(fd, start * ENTRY_BYTES)
         if os.pwrite(fd, data, start * ENTRY_BYTES) != len(data):
             raise OSError(errno.ENOSPC, "it could not be written as a whole", path)
-    finally:
-        os.close(fd)

@@ -41,8 +41,7 @@ def run_now(job: DiskJob) -> None:
 
 
 class SyncJob(DiskJob):
-    """Syncs a file or directory; a missing one is no error. `done` is called in the thread that
-    uses the logs, with the error or None."""
+    """Syncs a file or directory; a missing one is no error. `done` gets the error or None."""
 
     def __init__(self, path: str, done: Callable[[OSError | None], object]) -> None:
         self._path = path

@@ -1,10 +1,22 @@
-"""Small files, made and read as a whole in fewer steps than `open` takes, since thousands of them
-are read when logs are used for the first time; and directories made durable.
+"""Small files, made and read in fewer steps than `open` takes, since thousands are read when logs
+are used for the first time; and directories made durable.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 PIECE_BYTES = 1 << 20
+
+
+@contextmanager
+def opened(path: str, flags: int = os.O_RDONLY) -> Iterator[int]:
+    """The descriptor of a file, which is closed at the end. Raises OSError."""
+    fd = os.open(path, flags | os.O_CLOEXEC, 0o644)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:
@@ -26,8 +38,7 @@ def make_empty(path: str) -> None:
 
 
 def sync_path(path: str) -> None:
-    """Make durable what is in a file, or which names there are in a directory: to sync a file says
-    nothing of its own. It waits for the disk. Raises OSError."""
+    """Makes durable what is in a file, or which names there are in a directory. Raises OSError."""
     fd = os.open(path or ".", os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

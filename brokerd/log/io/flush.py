@@ -22,8 +22,7 @@ Done = Callable[[], None]
 
 class Flushes:
     """The syncs of one log: one job at a time. What is asked for meanwhile is done together by the
-    next; else the jobs of a log that rolls faster than the disk syncs would pile up, each with all
-    segments since the recovery point."""
+    next; else the jobs of a log that rolls faster than the disk syncs would pile up."""
 
     __slots__ = ("_is_out", "_submit", "_waiting", "_wanted")
 
@@ -72,8 +71,7 @@ class Flushes:
 
 
 class FlushJob(DiskJob):
-    """Syncs the segments that hold offsets below `up_to`, then moves the recovery point there,
-    unless the log was cut meanwhile: then there may be other, younger batches below `up_to`. Made
+    """Syncs the segments that hold offsets below `up_to`, then moves the recovery point there. Made
     where the log is used: index entries are written out, descriptors pinned."""
 
     def __init__(
@@ -83,7 +81,6 @@ class FlushJob(DiskJob):
         self._log = log
         self._up_to = up_to
         self._done = done
-        self._truncations = log.truncations
         self._pinned: list[FileRange] = []
         self._paths: list[str] = []
         has_new = False
@@ -114,6 +111,6 @@ class FlushJob(DiskJob):
         self._release()
         if self.error is not None:
             self._log.context.failed(self.error)
-        elif self.is_done and self._log.truncations == self._truncations:
+        elif self.is_done:
             self._log.flushed_to(self._up_to)
         self._done()

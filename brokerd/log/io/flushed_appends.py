@@ -1,8 +1,7 @@
 """flush.messages: after so many records a log is synced, and until it is, nobody may rely on them.
 
-Kafka syncs within the append, so it neither acknowledges nor shows a record before. Here the sync
-is done by a thread while other logs are appended to, and what arrives meanwhile is synced together
-by the next one.
+Kafka syncs within the append. Here a thread does, while other logs are appended to, and what
+arrives meanwhile is synced together by the next one.
 """
 
 import logging
@@ -46,8 +45,7 @@ class FlushedAppends:
 
     def appended(self, relied_on: int) -> None:
         """Something was appended; up to `relied_on` it was relied on before. A sync that cannot
-        begin is tried again after the next append, and by the clock: what was written is
-        written."""
+        begin is tried again after the next append, and by the clock."""
         log = self._log
         if log.local.is_abandoned:
             return
@@ -65,7 +63,6 @@ class FlushedAppends:
             )  # fmt: skip
 
     def _synced(self) -> None:
-        """The log was synced further, by whomever."""
         if not self._is_flushing and self._limit != NO_LIMIT:
             self._flushed()
 

@@ -4,6 +4,8 @@ import ctypes
 import os
 from typing import Final
 
+from brokerd.log.io.files import opened
+
 _SYNC_FILE_RANGE_WRITE: Final = 2
 _MEMORY: Final = ("Dirty", "Writeback", "MemAvailable")
 
@@ -32,10 +34,7 @@ def dirty_share() -> float:
 def sync_filesystem(path: str) -> None:
     """Makes everything on the file system of `path` durable (syncfs). Raises OSError, also for what
     failed to be written since the last time."""
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with opened(path, os.O_RDONLY | os.O_DIRECTORY) as fd:
         if _libc.syncfs(fd) != 0:
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number), path)
-    finally:
-        os.close(fd)

@@ -1,21 +1,16 @@
 """A bounded set of open segment files, and pinned ranges of them on their way to a socket.
 
 A broker with 40,000 partitions cannot hold every segment open. A file is opened at first use; when
-more than `limit` are open, those not used since the last round are closed (second chance: a used
-mark costs nothing on the hot path, an ordered LRU would).
+more than `limit` are open, those not used since the last round are closed (second chance). With a
+file goes what look-ups in its segment keep in memory (2 MiB of index for a gigabyte of small
+batches): where that comes to more than `held_max_bytes` in all, files are closed for it, too.
 
 A FileRange pins its file: while one is queued for sending, the descriptor stays open whatever
-happens to the segment (closed for room, renamed, unlinked). The last release closes it. Only when
-the log is cut below its end it must not be sent: other records may lie there by then. Such a range
-says so (`is_cut`).
+happens to the segment (closed for room, renamed, unlinked). The last release closes it.
 
-The system is asked not to read ahead by itself: it would do so in whoever touches a page that is
-not in memory, or the one at which it had planned to read on, which is the event loop at a look-up
-or a `sendfile`, and where it reads far ahead (8 MiB on some machines) that takes milliseconds.
-Who reads in order asks for what comes next (`page_cache`, `scan`).
-
-With a file goes what a look-up in its segment keeps in memory (2 MiB of index for a gigabyte of
-small batches). Where that comes to more than `held_max_bytes` in all, files are closed for it, too.
+The system must not read ahead by itself: it does so in whoever touches a page that is not in
+memory, here the event loop, and up to 8 MiB at once. Who reads in order asks for what comes next
+(`page_cache`, `scan`).
 """
 
 import os
@@ -24,7 +19,6 @@ from typing import Final
 
 OPEN_FILES_MAX: Final = 4096
 HELD_BYTES_MAX: Final = 256 << 20
-_NOWHERE: Final = 1 << 63
 
 
 def _nothing() -> None:
@@ -33,7 +27,7 @@ def _nothing() -> None:
 
 class LogFile:
     __slots__ = (
-        "_closing", "_fd", "_files", "_on_close", "cut_at", "held_bytes", "path", "pins", "used",
+        "_closing", "_fd", "_files", "_on_close", "held_bytes", "path", "pins", "used",
     )  # fmt: skip
 
     def __init__(self, files: "OpenFiles", path: str, on_close: Callable[[], None]) -> None:
@@ -43,7 +37,6 @@ class LogFile:
         self._on_close = on_close
         self.path = path
         self.pins = 0
-        self.cut_at = _NOWHERE
         self.held_bytes = 0
         self.used = False
 
@@ -60,8 +53,6 @@ class LogFile:
 
     def pin(self, position_bytes: int, size_bytes: int) -> "FileRange":
         fd = self.fd()
-        if self.pins == 0:
-            self.cut_at = _NOWHERE
         self.pins += 1
         return FileRange(fd, position_bytes, size_bytes, self)
 
@@ -69,10 +60,6 @@ class LogFile:
         """Note how much memory is held for the file until it is closed; others may be closed."""
         if self._fd >= 0:
             self._files.hold(self, size_bytes)
-
-    def cut(self, position_bytes: int) -> None:
-        """Note that what is behind a position goes, for the ranges on their way."""
-        self.cut_at = min(self.cut_at, position_bytes)
 
     def unpin(self) -> None:
         self.pins -= 1
@@ -122,14 +109,7 @@ class FileRange:
     def is_of(self, file: LogFile) -> bool:
         return self._file is file
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether the log was cut below its end since the file was pinned, so that it is void."""
-        file = self._file
-        return file is not None and self.position_bytes + self.size_bytes > file.cut_at
-
     def read(self) -> bytes:
-        """The bytes themselves, for who cannot send from a file."""
         return os.pread(self.fd, self.size_bytes, self.position_bytes)
 
 
@@ -156,7 +136,6 @@ class OpenFiles:
         file.held_bytes = 0
 
     def hold(self, file: LogFile, size_bytes: int) -> None:
-        """See LogFile.hold."""
         self.held_bytes += size_bytes - file.held_bytes
         file.held_bytes = size_bytes
         if self.held_bytes > self._held_max_bytes:

@@ -4,9 +4,8 @@ A read of pages that are not in memory takes milliseconds, and so does sendfile;
 all clients would wait. A call with `may_block=False` raises NotInPageCache instead. Its
 `pending_read` is loaded by a thread; then the same call is made again.
 
-The system says whether bytes are in memory (preadv with RWF_NOWAIT). This call also starts reading
-the page, so the next call finds it: of a small range all pages are asked for, of a larger one a
-byte in every 64 KiB, since read-ahead arrives piece by piece and in any order.
+The system says whether bytes are in memory (preadv with RWF_NOWAIT), and then starts to read them.
+Of a larger range a byte in every 64 KiB is asked for, since read-ahead arrives piece by piece.
 """
 
 import os
@@ -14,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
 from brokerd.log import names
+from brokerd.log.io.files import opened
 from brokerd.log.io.scan import CHUNK_BYTES
 
 if TYPE_CHECKING:
@@ -38,9 +38,8 @@ _small: Final = memoryview(bytearray(_SMALL_BYTES))
 
 
 class PendingRead(Protocol):
-    """A read of bytes that are not in memory. `load` may be called in any thread, then `release` in
-    the thread that uses the log. A read that also computes something has a `subject`: requests with
-    the same subject share it."""
+    """`load` may be called in any thread, then `release` in the thread that uses the log. A read
+    that also computes something has a `subject`: requests with the same subject share it."""
 
     @property
     def subject(self) -> object | None: ...
@@ -122,7 +121,6 @@ def require_cached(segment: "Segment", position: int) -> None:
 
 
 def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
-    """Whether a range can probably be read without waiting for the disk."""
     try:
         if size_bytes <= _SMALL_BYTES:
             read = os.preadv(fd, [_small[:size_bytes]], position_bytes, _NOWAIT)
@@ -139,34 +137,25 @@ def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
 def is_file_cached(path: str) -> bool:
     """The same for a whole file; a file that does not exist counts as read."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        with opened(path) as fd:
+            size_bytes = os.fstat(fd).st_size
+            return size_bytes == 0 or is_cached(fd, 0, size_bytes)
     except OSError:
         return True
-    try:
-        size_bytes = os.fstat(fd).st_size
-        return size_bytes == 0 or is_cached(fd, 0, size_bytes)
-    finally:
-        os.close(fd)
 
 
 def read_through(fd: int, position_bytes: int, end_bytes: int) -> None:
     """Read a range into memory. Raises OSError. sendfile to /dev/null waits for the pages and
     copies nothing: it takes 20 µs of the processor per MiB, a read takes 140 µs."""
-    nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
-    try:
+    with opened(os.devnull, os.O_WRONLY) as nowhere:
         while position_bytes < end_bytes:
             count = os.sendfile(nowhere, fd, position_bytes, end_bytes - position_bytes)
             if count == 0:
                 return
             position_bytes += count
-    finally:
-        os.close(nowhere)
 
 
 def _read_tail(path: str) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with opened(path) as fd:
         size_bytes = os.fstat(fd).st_size
         read_through(fd, max(size_bytes - READ_AHEAD_BYTES, 0), size_bytes)
-    finally:
-        os.close(fd)

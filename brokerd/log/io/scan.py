@@ -1,10 +1,9 @@
 """Walking through the batches of a data file.
 
-Two walks: `walk_headers` reads headers only, in small chunks (look-ups, the tail of a segment after
-a clean stop, inspection); `checked_batches` reads everything and checks each CRC
-(recovery). Both end silently at the first byte where no whole batch starts: the caller compares
-where they ended with where the file ends. Memory is bounded whatever a header claims. Both have the
-system read ahead of them, which it does not do for these files by itself (see `open_files`).
+`walk_headers` reads headers only, in small chunks (look-ups, inspection); `checked_batches` reads
+everything and checks each CRC (recovery). Both end silently at the first byte where no whole batch
+starts. Memory is bounded whatever a header claims. Both have the system read ahead of them, which
+it does not do for these files by itself (`open_files`).
 """
 
 import os
@@ -78,7 +77,6 @@ def header_at(fd: int, position_bytes: int) -> BatchHeader | None:
 
 
 def is_plausible(header: BatchHeader, room_bytes: int) -> bool:
-    """Whether a header may be that of a batch where there is so much room."""
     return header.magic == MAGIC and HEADER_BYTES <= header.size_bytes <= room_bytes
 
 

@@ -1,8 +1,7 @@
 """Having appended data written to disk in time, so that it does not pile up in memory.
 
-The system begins by itself when a tenth of the memory is dirty, and lets writers wait when it
-cannot keep up: appends then take tens of milliseconds. Here it is made to begin at half of that,
-and not earlier, since it takes an eighth of the CPU time of appending.
+The system begins when a tenth of the memory is dirty, and lets writers wait when it cannot keep up.
+Here it is made to begin at half of that; not earlier, since it takes an eighth of the CPU time.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -34,7 +33,6 @@ class WriteBackJob(DiskJob):
             self._is_begun = True
 
     def finish(self) -> None:
-        """Let go of the file, and note what need not be written again."""
         self._range.release()
         if self._is_begun:
             segment = self._segment

@@ -1,8 +1,7 @@
 """Opens a log: after a clean stop as it is, else with recovery (Kafka's LogLoader).
 
-After a clean stop only the names and sizes of files are read, and the last segment if the
-checkpoint has no log end. Otherwise interrupted deletions and compactions are finished or undone
-(`tidy`), indexes without data are removed, and the log is recovered (`recovery`).
+After a clean stop only the names and sizes of files are read. Otherwise interrupted deletions and
+compactions are finished or undone (`tidy`), and the log is recovered (`recovery`).
 """
 
 import logging
@@ -12,6 +11,7 @@ from typing import Final
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints, names
 from brokerd.log.context import LogContext
+from brokerd.log.io.files import opened
 from brokerd.log.io.scan import walk_headers
 from brokerd.log.loading.recovery import LoadedLog, recover, warn_of_loss
 from brokerd.log.segments.segment import Segment
@@ -97,10 +97,9 @@ def _segments_of(
 
 
 def tidy(directory: str) -> None:
-    """Finishes or undoes deletions and compactions that a stop interrupted. Raises OSError.
-    `.deleted` and `.cleaned` files are removed. A `.swap` file is complete: it replaces the
-    segments that it covers; but if a `.cleaned` file at or before it shows that its set is not
-    complete, it is removed with that (KAFKA-6264)."""
+    """Finishes or undoes deletions and compactions that a stop interrupted. Raises OSError. A
+    `.swap` file is complete: it replaces the segments that it covers; but if a `.cleaned` file at
+    or before it shows that its set is not complete, it is removed with that (KAFKA-6264)."""
     present = set(os.listdir(directory))
     cleaned = [_base_of(name) for name in present if name.endswith(names.CLEANED)]
     swaps = sorted(name for name in present if name.endswith(names.SWAP))
@@ -125,17 +124,12 @@ def _base_of(name: str) -> int:
 
 def _remove_covered(directory: str, swap_name: str) -> None:
     """Removes the segments whose offsets a complete swap file has. Reading headers suffices: the
-    file was synced before it was renamed, and compaction keeps batches with a wrong CRC as they
-    are."""
+    file was synced before it was renamed."""
     base_offset = _base_of(swap_name)
-    path = f"{directory}/{swap_name}"
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        next_offset = base_offset + 1
+    next_offset = base_offset + 1
+    with opened(f"{directory}/{swap_name}") as fd:
         for _, header in walk_headers(fd, 0, os.fstat(fd).st_size):
             next_offset = header.last_offset + 1
-    finally:
-        os.close(fd)
     for name in os.listdir(directory):
         parsed = names.parse_segment_file(name)
         if parsed is None or parsed[1] == names.SNAPSHOT:

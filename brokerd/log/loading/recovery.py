@@ -1,23 +1,20 @@
 """Recovery of a log: what lies behind its recovery point is checked, what is not whole is cut off.
 
-In this order:
-
-1. from the segment that holds the recovery point on, every batch is checked with its CRC, the
-   indexes and leader epochs are made anew, the log is cut at the first byte that is not part of an
-   intact batch, and every later segment is removed; where they hold transactions, so is what is
-   known of the aborted ones, from the last snapshot of producers before them. What lies before is
-   trusted, and read only for the leader epochs where their file is damaged or missing;
-2. if the log now ends before its start, everything goes and it starts, empty, at its start;
-3. leader epochs outside the log are forgotten;
-4. where there are many batches behind the last snapshot of producers, one is written for the log
-   end, so that the first append need not read them.
+1. From the segment that holds the recovery point on, every batch is checked with its CRC, and
+   indexes and leader epochs are made anew. The log is cut at the first byte that is not part of an
+   intact batch; later segments are removed. Aborted transactions are found anew, from the last
+   snapshot of producers on. Earlier segments are read only if the file of epochs is damaged.
+2. If the log now ends before its start, everything goes and it starts, empty, at its start.
+3. Leader epochs outside the log are forgotten.
+4. If many batches lie behind the last snapshot of producers, one is written for the log end, so
+   that the first append need not read them.
 """
 
 import logging
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from brokerd.log import producer_snapshot
 from brokerd.log.context import LogContext
@@ -39,8 +36,8 @@ REPLAY_MAX: Final = 1_000
 
 @dataclass(slots=True)
 class LoadedLog:
-    """Segments by base offset, at least one, and where the log starts, ends and is durable to.
-    `truncated_bytes` is what recovery cut off; None when the log was taken as it is."""
+    """Segments by base offset, at least one. `truncated_bytes` is what recovery cut off; None when
+    the log was taken as it is."""
 
     segments: list[Segment]
     log_start_offset: int
@@ -67,7 +64,7 @@ def recover(
 ) -> LoadedLog:
     """Check everything from the segment of `recovery_point` on; see the module. Raises OSError."""
     epochs = LeaderEpochFileCache(segments[0].directory)
-    known_epochs = epochs.entries
+    known_epochs = list(epochs.entries)
     kept, log_end, cut_bytes, transactional = _check(segments, recovery_point, epochs)
     if log_end < log_start_offset:
         directory = kept[0].directory
@@ -89,18 +86,11 @@ def recover(
     return LoadedLog(kept, log_start_offset, log_end, min(recovery_point, log_end), cut_bytes)
 
 
-class _Checked(NamedTuple):
-    """The segments that stay, where the last one ends, the bytes cut off, and the segments with
-    batches of transactions among those that were checked."""
-
-    kept: list[Segment]
-    log_end_offset: int
-    cut_bytes: int
-    transactional: list[Segment]
-
-
-def _check(segments: list[Segment], recovery_point: int, epochs: LeaderEpochFileCache) -> _Checked:
-    """Cut off what is no chain of whole, intact batches; what follows it goes, too."""
+def _check(
+    segments: list[Segment], recovery_point: int, epochs: LeaderEpochFileCache
+) -> tuple[list[Segment], int, int, list[Segment]]:
+    """Cuts off what is no chain of whole, intact batches, and what follows it. Returns the segments
+    that stay, where they end, the bytes cut off, and the segments with batches of transactions."""
     makes_epochs = epochs.is_damaged or not epochs.entries
     kept: list[Segment] = []
     transactional: list[Segment] = []
@@ -121,11 +111,11 @@ def _check(segments: list[Segment], recovery_point: int, epochs: LeaderEpochFile
         if cut_here_bytes and not is_last:
             cut_bytes += remove_segments(segments[number + 1 :])
             break
-    return _Checked(kept, log_end, cut_bytes, transactional)
+    return kept, log_end, cut_bytes, transactional
 
 
 def _check_segment(segment: Segment, epochs: LeaderEpochFileCache) -> tuple[int, int, bool]:
-    """Cut one segment behind its last intact batch, and make its indexes anew; returns the offset
+    """Cuts one segment behind its last intact batch, and builds its indexes; returns the offset
     there, the bytes cut off, and whether any batch is of a transaction. Raises OSError."""
     fd = segment.file.fd()
     file_bytes = os.fstat(fd).st_size
@@ -145,7 +135,6 @@ def _check_segment(segment: Segment, epochs: LeaderEpochFileCache) -> tuple[int,
     segment.set_aborted([], 0)
     end = built.size_bytes
     if end < file_bytes:
-        segment.file.cut(end)
         os.ftruncate(fd, end)
     segment.size_bytes = end
     return log_end, file_bytes - end, has_transactions
@@ -154,7 +143,7 @@ def _check_segment(segment: Segment, epochs: LeaderEpochFileCache) -> tuple[int,
 def _recover_aborted(
     segments: list[Segment], transactional: list[Segment], log_start_offset: int
 ) -> None:
-    """Find the aborted transactions of the segments just recovered anew. Raises OSError."""
+    """Finds the aborted transactions of the segments just recovered. Raises OSError."""
     offset, entries = producer_snapshot.load_before(
         segments[0].directory, log_start_offset, transactional[0].base_offset
     )
@@ -179,7 +168,7 @@ def _save_producers(segments: list[Segment], log_start_offset: int, log_end: int
 
 
 def mend_aborted(segments: list[Segment], log_start_offset: int) -> None:
-    """Make the transaction indexes anew from the first one on that is damaged. Raises OSError."""
+    """Builds the transaction indexes again from the first damaged one on. Raises OSError."""
     for number, segment in enumerate(segments):
         try:
             segment.aborted  # noqa: B018

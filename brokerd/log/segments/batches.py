@@ -1,12 +1,8 @@
-"""The batches of a segment as far as their headers hold together.
+"""The batches of a segment as far as their headers hold together, and indexes built from them.
 
-Nothing but a header says where the next batch begins and which offsets lie where. As in Apache
-Kafka a walk ends at the first one that cannot be: a look-up goes on in the next segment, recovery
-cuts there.
-
-Indexes are made anew from batches in memory, and no file is touched: a read that fails half-way
-(the disk, or no memory) must leave the segment as it was, with the end at which the next append is
-written.
+As in Apache Kafka a walk ends at the first header that cannot be: a look-up goes on in the next
+segment, recovery cuts there. Indexes are built in memory, and no file is touched: a read that fails
+half-way must leave the segment as it was.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,4 @@
-"""The headers of one chunk of a data file: where batches begin, and which offsets end them.
-
-Kept for the next look-up, which will be near. A page ends before a header that cannot be.
-"""
+"""The headers of one chunk of a data file, up to one that cannot be; kept for the next look-up."""
 
 import os
 import struct

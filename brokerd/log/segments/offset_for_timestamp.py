@@ -1,12 +1,12 @@
 """Finding records by timestamp: the one reading of a log that opens batches.
 
-A small batch is walked at once, which takes less than a millisecond; of a large one, or one that
-unpacks to much, another thread does it, and what it found is kept until it is asked again. A batch
-whose records do not hold together is still found, as a whole: its base offset stands for the
-record, since a batch that lies inside must not make a log unsearchable.
+A small batch is walked at once, in less than a millisecond; a large one by another thread, and what
+that found is kept until it is asked again. A batch whose records do not hold together is found as a
+whole, by its base offset: it must not make a log unsearchable.
 """
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from brokerd.errors import KafkaError
@@ -29,8 +29,6 @@ KEPT_MAX: Final = 8
 
 
 class Found(NamedTuple):
-    """A record found by its timestamp, and the leader epoch it was written under."""
-
     offset: int
     timestamp_ms: int
     leader_epoch: int
@@ -49,8 +47,7 @@ def first_at_or_after(
     log: "UnifiedLog", timestamp_ms: int, *, may_block: bool = True
 ) -> Found | None:
     """The first record from the log start on with a timestamp >= `timestamp_ms`. Raises
-    KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it would wait for the
-    disk."""
+    KafkaError(KAFKA_STORAGE_ERROR); NotInPageCache if not may_block and it would wait."""
     log.check_end()
     segments, log_start_offset = log.local.segments, log.log_start_offset
     for segment in segments:
@@ -72,9 +69,8 @@ def first_at_or_after(
 
 @raises_storage_error
 def largest(log: "UnifiedLog", *, may_block: bool = True) -> Found | None:
-    """The first record that has the largest timestamp of all that lie in the segments, be it before
-    the log start, as in Kafka (UnifiedLog.fetchOffsetByTimestamp). Raises as
-    `first_at_or_after`."""
+    """The first record with the largest timestamp of all in the segments, also before the log
+    start, as in Kafka (UnifiedLog.fetchOffsetByTimestamp). Raises as `first_at_or_after`."""
     log.check_end()
     segments = log.local.segments
     best = max(segments, key=lambda segment: segment.largest_timestamp()[0])
@@ -102,16 +98,14 @@ def _walked(
         return _walk(segment.file.fd(), position, search)
     header = search.header
     if header.count <= AT_ONCE_RECORDS_MAX and header.size_bytes <= AT_ONCE_BYTES_MAX:
-        try:
+        with suppress(TooManyBytes):
             return _walk(segment.file.fd(), position, search, UNPACKED_AT_ONCE_BYTES_MAX)
-        except TooManyBytes:
-            pass
     raise NotInPageCache(PendingWalk(segments, segment, position, search))
 
 
 class PendingWalk:
-    """A `page_cache.PendingRead`: a thread walks the batch, and what it found is kept, unless the
-    log was cut meanwhile. Requests with the same search share it."""
+    """A `page_cache.PendingRead`: a thread walks the batch; requests with the same search share it,
+    and what it found is kept."""
 
     def __init__(
         self, segments: SegmentList, segment: Segment, position: int, search: TimestampSearch
@@ -129,7 +123,7 @@ class PendingWalk:
     def release(self) -> None:
         """Keep the result. A second call does nothing."""
         found, self._found = self._found, []
-        if found and not self._pinned.is_cut:
+        if found:
             self._walked[self._search] = found[0]
             if len(self._walked) > KEPT_MAX:
                 del self._walked[next(iter(self._walked))]

@@ -2,11 +2,9 @@
 transactions.
 
 Invariants: the data file holds whole batches with rising offsets, all >= the base offset in its
-name; `size_bytes` is what was written and accounted for (a failed write is cut off again); the
-indexes are loaded at first use, or made anew from the data if they are damaged.
-
-Looking up an offset: a memo of where recent appends began (readers at the tail), then the last page
-of headers walked (small sequential reads), then the offset index and a walk of one chunk.
+name; `size_bytes` is what was written and accounted for (a failed write is cut off again).
+An offset is looked up in a memo of where recent appends began (readers at the tail), then in the
+last page of headers walked (small sequential reads), then by the offset index.
 """
 
 import errno
@@ -43,7 +41,7 @@ _LENGTH: Final = struct.Struct(">8xi")
 
 
 class Segment:
-    """See the module. Offsets are absolute, positions are bytes in the data file."""
+    """Offsets are absolute, positions are bytes in the data file."""
 
     __slots__ = (
         "_aborted", "_index", "_memo", "_page", "_time_index", "_timestamps_known", "base_offset",
@@ -168,40 +166,8 @@ class Segment:
         return boundary if boundary > position else 0
 
     def batch_size_at(self, position: int) -> int:
-        """Size in bytes of the batch that starts at `position`."""
         length: int = _LENGTH.unpack(os.pread(self.file.fd(), _LENGTH.size, position))[0]
         return length + LENGTH_OVERHEAD_BYTES
-
-    # -- cutting ---------------------------------------------------------------------------
-
-    def truncate_to(self, offset: int) -> int:
-        """Cuts off the batch with `offset` and all behind it; returns the end. Raises OSError."""
-        position, offset = self._end_below(offset)
-        if position < self.size_bytes:
-            self.file.cut(position)
-            os.ftruncate(self.file.fd(), position)
-            self.index.truncate_to(offset)
-            self.time_index.truncate_to(offset)
-            kept = [each for each in self.aborted if each.last_offset < offset]
-            if len(kept) < len(self.aborted):
-                self.set_aborted(kept, len(kept))
-            self.size_bytes = position
-            self.write_back_from = min(self.write_back_from, position)
-            self.forget_page()
-            self._memo.clear()
-            if position == 0:
-                self.first_batch_timestamp_ms = None
-        return self.read_tail()
-
-    def _end_below(self, offset: int) -> tuple[int, int]:
-        """Where the last batch ends that ends before `offset`, or the first damaged one begins; and
-        the offset behind what lies before."""
-        end, next_offset = self.index.floor(offset - 1), self.base_offset
-        for position, header in self.batches_from(end):
-            if header.last_offset >= offset:
-                break
-            end, next_offset = position + header.size_bytes, header.last_offset + 1
-        return end, min(next_offset, offset)
 
     # -- indexes, at first use ---------------------------------------------------------------------
 
@@ -242,7 +208,7 @@ class Segment:
             self.file.hold(self._index.memory_bytes)
 
     def rebuild_indexes(self, reason: str) -> None:
-        """Make both indexes, and their files, anew from the data. Raises OSError: then all is as it
+        """Builds both indexes, and their files, from the data. Raises OSError: then all is as it
         was, unless only the files could not be written."""
         logger.warning("%s; the indexes are made anew from the data", reason)
         self.take_over(build_indexes(self, self.batches_from(0)))
@@ -263,7 +229,7 @@ class Segment:
         """Have these indexes, and their files. `size_bytes` stays: what is behind is there yet.
         Raises OSError, with the indexes in memory."""
         self._index, self._time_index = built.index, built.time_index
-        self.forget_page()
+        self._page = NO_PAGE
         self._memo.clear()
         self.bytes_since_index = built.bytes_since_index
         self.largest_timestamp_ms = built.largest_timestamp_ms
@@ -342,15 +308,12 @@ class Segment:
         """Forget everything that is not on disk yet, since the files are about to be renamed."""
         self.is_abandoned = True
         self._aborted = self._index = self._time_index = None
-        self.forget_page()
-        self.file.abandon()
-
-    def forget_page(self) -> None:
         self._page = NO_PAGE
+        self.file.abandon()
 
     def forget_lookups(self) -> None:
         """Drop what a look-up loaded, when the file is closed for room."""
-        self.forget_page()
+        self._page = NO_PAGE
         with suppress(OSError):  # the entries stay in memory; the next roll or flush reports it
             self.flush_indexes()
             self._index = self._time_index = None

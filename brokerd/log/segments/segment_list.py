@@ -1,8 +1,4 @@
-"""The segments of one log in order of base offset, the last of them active, reading from them, and
-taking their files away: renamed at once, removed when nobody can want them any more.
-
-Invariant: at least one segment; `bases` are their base offsets, strictly rising.
-"""
+"""The segments of one log in order of base offset: at least one, the last of them active."""
 
 import os
 from bisect import bisect_right
@@ -51,7 +47,6 @@ class SegmentList:
         return self._bases[following] if following < len(self._bases) else log_end_offset
 
     def end_after(self, base_offset: int, log_end_offset: int) -> int:
-        """The offset at which the segment that begins at `base_offset` ends."""
         return self.end_of(self._number_of(base_offset), log_end_offset)
 
     def closed_run(self, bases: Sequence[int]) -> list[Segment] | None:
@@ -102,8 +97,7 @@ class SegmentList:
     ) -> FileRange | None:
         """The batches of one segment from the one that holds `offset` on, all below `up_to`. Cut at
         a known batch boundary where `max_bytes` cuts it, else anywhere in a batch. Raises
-        NotInPageCache if not may_block and it would wait for the disk; of a range that does no more
-        than READ_AHEAD_BYTES are asked for."""
+        NotInPageCache if not may_block and it would wait for the disk."""
         segment = self.active
         number = len(self._segments) - 1
         if offset < segment.base_offset:
@@ -160,13 +154,12 @@ class SegmentList:
         return [each for each in self._aborted(offset, upper) if each.last_offset >= offset]
 
     def aborted_across(self, offset: int) -> list[AbortedTxn]:
-        """The aborted transactions that began before `offset`, with their markers in segments from
-        the one on that holds it. Raises OSError."""
+        """Aborted transactions that began before `offset`, with markers behind it. Raises
+        OSError."""
         return list(self._aborted(offset, offset))
 
     def _aborted(self, offset: int, began_below: int) -> Iterator[AbortedTxn]:
-        """Those with their markers in segments from the one on that holds `offset`: one that began
-        below an offset may have ended in any later segment."""
+        """An aborted transaction may have its marker in any later segment."""
         number = self._number_of(offset)
         while number < len(self._segments):
             number = self._next_aborting(number)
@@ -194,7 +187,6 @@ class SegmentList:
         return number
 
     def forget_skips(self) -> None:
-        """Segments are others than they were, or their aborted transactions are."""
         self._skips.clear()
 
     def add(self, segment: Segment) -> None:
@@ -207,15 +199,6 @@ class SegmentList:
         dropped = self._segments[:count]
         del self._segments[:count], self._bases[:count]
         self.forget_skips()
-        return dropped
-
-    def drop_after(self, offset: int) -> list[Segment]:
-        """Take out the segments that begin after `offset`; the first one stays in any case."""
-        kept = max(bisect_right(self._bases, offset), 1)
-        dropped = self._segments[kept:]
-        del self._segments[kept:], self._bases[kept:]
-        self.forget_skips()
-        self.active = self._segments[-1]
         return dropped
 
 
@@ -259,7 +242,6 @@ def remove_segments(segments: list[Segment]) -> int:
     """Remove segments for good; returns how many bytes of data they held. Raises OSError."""
     size_bytes = sum(segment.size_bytes for segment in segments)
     for segment in segments:
-        segment.file.cut(0)
         for path in mark_deleted(segment):
             os.unlink(path)
     return size_bytes

@@ -263,7 +263,7 @@ class AdminPages:
 
     def _held(self, topic: str, index: int, offset: int) -> dict[str, Any]:
         """A log that an open transaction keeps from being cleaned further."""
-        producers = self._partition_of(topic, index).log.active_producers()
+        producers = self._partition_of(topic, index).log.producers.entries
         return {
             "topic": topic,
             "partition": index,

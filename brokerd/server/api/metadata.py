@@ -11,7 +11,8 @@ from uuid import UUID
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
-from brokerd.protocol.metadata import encode_metadata, encode_topic
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_item, encode_response
 from brokerd.server.api.metadata_cache import View
 from brokerd.server.requests.context import Fields, Reply, RequestContext
 from brokerd.server.requests.request_codec import as_kafka_error
@@ -176,7 +177,7 @@ class _Answer:
         else:
             topics = [self._by_id(topic_id, view) for topic_id in self._ids]
             topics += [self._by_name(name, view) for name in self._names]
-        return encode_metadata(self._version, fields, topics)
+        return encode_response(ApiKey.METADATA, self._version, {**fields, "topics": topics})
 
     def _brokers(self) -> list[Fields]:
         listed = []
@@ -212,7 +213,8 @@ class _Answer:
         row = self._unknown_rows.get(key)
         if row is None:
             fields = {"error_code": int(code), "name": name, "topic_id": topic_id}
-            row = self._unknown_rows[key] = encode_topic(self._version, fields)
+            row = encode_item(ApiKey.METADATA, self._version, ("topics",), fields)
+            self._unknown_rows[key] = row
         return row
 
 

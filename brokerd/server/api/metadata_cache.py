@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import NOT_ASKED, TOPIC_OPERATIONS
-from brokerd.protocol.metadata import encode_topic
+from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.messages import encode_item
 
 if TYPE_CHECKING:
     from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
@@ -68,7 +69,8 @@ class MetadataCache:
         encoded = self._encoded.setdefault(view, {})
         data = encoded.get(info.name)
         if data is None:
-            data = encode_topic(view.version, self._fields(info, view))
+            fields = self._fields(info, view)
+            data = encode_item(ApiKey.METADATA, view.version, ("topics",), fields)
             encoded[info.name] = data
         return data
 

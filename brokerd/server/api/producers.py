@@ -67,7 +67,7 @@ class ProducerHandlers:
             check_topic_name(topic)
             log = self.led.leader_of(topic, index).log
             log.load()
-            entries = log.active_producers()
+            entries = log.producers.entries
         except KafkaError as error:
             return {"partition_index": index, **error_part(error)}
         active = [

@@ -7,7 +7,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.admin.new_topic_plan import TopicPlan
+from brokerd.cluster.admin.requests import NewPartitions, NewTopic
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
@@ -140,7 +141,7 @@ class _Creations:
         self._configs: dict[frozenset[tuple[str, str]], list[bytes]] = {}
         self.rows: list[bytes] = []
 
-    def add(self, name: str, result: CreatedTopic | KafkaError) -> None:
+    def add(self, name: str, result: TopicPlan | KafkaError) -> None:
         row: Fields = {
             "name": name, "topic_id": NO_ID, "num_partitions": -1, "replication_factor": -1,
             "configs": [],
@@ -149,9 +150,9 @@ class _Creations:
             row |= error_part(result)
         else:
             row |= error_part() | {
-                "topic_id": result.topic_id if self._has_ids else NO_ID,
-                "num_partitions": result.partitions,
-                "replication_factor": result.replication_factor,
+                "topic_id": result.node.topic_id if self._has_ids else NO_ID,
+                "num_partitions": len(result.node.replicas),
+                "replication_factor": len(result.node.replicas[0]),
                 "configs": self._entries(result.config) if self._version >= CONFIGS_FROM else [],
             }
         self.rows.append(encode_item(ApiKey.CREATE_TOPICS, self._version, ("topics",), row))

@@ -9,7 +9,8 @@ from uuid import uuid4
 import pytest
 
 from brokerd.cluster.admin.configs import sanitized, unsanitized
-from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.admin.new_topic_plan import TopicPlan
+from brokerd.cluster.admin.requests import NewPartitions, NewTopic
 from brokerd.cluster.zookeeper.znode_json import TopicNode, encode_topic, topic_id_text
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper as ZooKeeperClient
 from brokerd.errors import ErrorCode, KafkaError
@@ -56,9 +57,9 @@ async def test_a_created_topic_lies_in_zookeeper_as_kafka_writes_it(members: Mem
     started = await members.start(1, 2, 3)
     topic = NewTopic(name="t", partitions=6, config={"retention.ms": "5000"})
     result = (await _create(members.controller(), topic))["t"]
-    assert isinstance(result, CreatedTopic)
+    assert isinstance(result, TopicPlan)
     node = members.node("/brokers/topics/t")
-    assert node["topic_id"] == topic_id_text(result.topic_id)
+    assert node["topic_id"] == topic_id_text(result.node.topic_id)
     assert (node["version"], node["adding_replicas"], node["removing_replicas"]) == (3, {}, {})
     assert sorted(replica for (replica,) in node["partitions"].values()) == [1, 1, 2, 2, 3, 3]
     assert members.node("/config/topics/t") == {"version": 1, "config": {"retention.ms": "5000"}}
@@ -103,7 +104,7 @@ async def test_creation_is_refused_topic_by_topic(members: Members) -> None:
 async def test_validation_alone_writes_nothing(members: Members) -> None:
     await members.start(1)
     result = await _create(members.controller(), NewTopic(name="t"), validate_only=True)
-    assert isinstance(result["t"], CreatedTopic)
+    assert isinstance(result["t"], TopicPlan)
     assert members.node("/brokers/topics/t") is None
 
 
@@ -159,8 +160,8 @@ async def test_a_deleted_topic_is_stopped_everywhere_and_then_gone(members: Memb
         assert "t" not in member.client.image.topics
     first_id = next(d for d in started[0].deltas if d.partitions).partitions[0].topic_id
     again = (await _create(members.controller(), NewTopic(name="t")))["t"]
-    assert isinstance(again, CreatedTopic)
-    assert again.topic_id != first_id
+    assert isinstance(again, TopicPlan)
+    assert again.node.topic_id != first_id
 
 
 async def test_many_names_that_no_topic_has_are_looked_up_together(

@@ -71,12 +71,12 @@ def test_of_too_many_producers_those_go_that_wrote_longest_ago(
             )
             (result,) = log.append([one], 0, NOW_MS)
             assert result.error is None
-        assert len(log.active_producers()) <= 100
-    assert 5_000 in log.active_producers()
-    assert {*range(990, 1_000)} <= log.active_producers().keys()
+        assert len(log.producers.entries) <= 100
+    assert 5_000 in log.producers.entries
+    assert {*range(990, 1_000)} <= log.producers.entries.keys()
     log = reopen(log)
-    assert len(log.active_producers()) <= 100
-    assert 5_000 in log.active_producers()
+    assert len(log.producers.entries) <= 100
+    assert 5_000 in log.producers.entries
 
 
 def test_the_batches_of_one_append_follow_each_other(tmp_path: Path) -> None:

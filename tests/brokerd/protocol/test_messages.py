@@ -194,3 +194,28 @@ def test_an_unknown_version_is_an_unsupported_version() -> None:
         with pytest.raises(KafkaError) as caught:
             call()
         assert caught.value.code is ErrorCode.UNSUPPORTED_VERSION
+
+
+METADATA_HEAD: dict[str, Any] = {
+    "brokers": [{"node_id": 1, "host": "h", "port": 9092, "rack": None}],
+    "cluster_id": "c",
+    "controller_id": 1,
+    "cluster_authorized_operations": 77,
+}
+
+
+def metadata_topic(name: str) -> dict[str, Any]:
+    partitions = [
+        {"error_code": 0, "partition_index": index, "leader_id": 1, "replica_nodes": [1]}
+        for index in range(3)
+    ]
+    return {"name": name, "topic_id": UUID(int=5), "partitions": partitions}
+
+
+@pytest.mark.parametrize("version", range(13))
+@pytest.mark.parametrize("count", [0, 1, 200])
+def test_encoded_topics_are_where_the_encoder_puts_them(version: int, count: int) -> None:
+    topics = [metadata_topic(f"t{number}") for number in range(count)]
+    whole = messages.encode_response(3, version, {**METADATA_HEAD, "topics": topics})
+    encoded = [messages.encode_item(3, version, ("topics",), each) for each in topics]
+    assert messages.encode_response(3, version, {**METADATA_HEAD, "topics": encoded}) == whole

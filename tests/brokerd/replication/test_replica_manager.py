@@ -4,13 +4,13 @@ import gc
 from pathlib import Path
 from uuid import UUID
 
-from brokerd.clock import ManualClock
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
 from brokerd.log.log_manager import LogManager
 from brokerd.replication.replica_manager import HIGH_WATERMARK_INTERVAL_MS, ReplicaManager
 from tests.brokerd.log.support import NOW_MS, batch, open_manager
 from tests.brokerd.replication.support import state
+from tests.support.manual_clock import ManualClock
 
 ALONE = {"replicas": (1,), "isr": (1,)}
 

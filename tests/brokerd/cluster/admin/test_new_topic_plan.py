@@ -38,8 +38,8 @@ def _plan(**fields: Any):
 
 
 def test_defaults_are_those_of_the_broker() -> None:
-    created = _plan().created()
-    assert (created.partitions, created.replication_factor, created.topic_id) == (4, 1, ID)
+    node = _plan().node
+    assert (len(node.replicas), len(node.replicas[0]), node.topic_id) == (4, 1, ID)
 
 
 def test_partitions_go_round_the_brokers_from_the_start_index() -> None:

@@ -10,7 +10,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NoAuthError
 from kazoo.security import OPEN_ACL_UNSAFE
 
-from brokerd.cluster.admin.requests import CreatedTopic, NewTopic
+from brokerd.cluster.admin.new_topic_plan import TopicPlan
+from brokerd.cluster.admin.requests import NewTopic
 from brokerd.cluster.membership.registration import ClusterError
 from brokerd.cluster.zookeeper import acls, session_file
 from brokerd.security.jaas import Credentials
@@ -163,7 +164,7 @@ async def test_a_broker_shows_its_credentials_again_to_a_server_that_was_away(
                     await asyncio.sleep(0.05)
         topic = NewTopic(name="t", partitions=1)
         made = await one.client.topics.create([topic], timeout_ms=10_000)
-        assert isinstance(made["t"], CreatedTopic)
+        assert isinstance(made["t"], TopicPlan)
         await one.client.stop()
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brokerd.clock import ManualClock
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import (
@@ -28,6 +27,7 @@ from brokerd.coordinator.group.messages import (
 from brokerd.coordinator.group.records import GroupsRecord, decode, encode_key, encode_value
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
+from tests.support.manual_clock import ManualClock
 
 GROUP = "readers"
 RANGE = (("range", b"\x00\x00\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x00"),)

@@ -22,7 +22,7 @@ from tests.brokerd.log.cleaner.support import (
     keyed,
     last_values,
 )
-from tests.brokerd.log.support import NOW_MS, batches, headers, reopen, segments_of
+from tests.brokerd.log.support import NOW_MS, batches, headers, reopen, segments_of, write_offsets
 
 keys = st.none() | st.sampled_from([b"%d" % number for number in range(12)])
 values = st.none() | st.binary(max_size=80)
@@ -67,7 +67,7 @@ def test_a_compacted_log_says_the_same_of_every_key(
         assert None not in kept
         assert len(set(kept)) == len(kept)
         log.now_ms += 10**9
-        log.manager.write_offsets(checkpoints.CLEANER, {})
+        write_offsets(log.manager, checkpoints.CLEANER, {})
         second = CompactedLogAgain(log)
         assert last_values(second.content()) == last_values(before)
         assert all(value is not None for _, _, value in second.content())

@@ -26,7 +26,7 @@ from tests.brokerd.log.cleaner.support import (
     CompactedLog,
     keyed,
 )
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, records, write_offsets
 
 
 class Later:
@@ -208,7 +208,7 @@ def test_a_log_that_cannot_be_read_is_uncleanable_and_those_behind_it_are_cleane
 
 def test_a_checkpoint_ends_with_its_topic(tmp_path: Path) -> None:
     log, workers, _ = dirty(tmp_path)
-    log.manager.write_offsets(checkpoints.CLEANER, {("t", 0): 90})
+    write_offsets(log.manager, checkpoints.CLEANER, {("t", 0): 90})
     cleaner = LogCleanerManager(log.manager, workers, lambda: log.now_ms, 0, SMALL)
     log.manager.delete("t", 0, NOW_MS)
     log.log = log.manager.create("t", 0, uuid4(), COMPACTED, NOW_MS)
@@ -276,10 +276,6 @@ def test_a_log_that_is_not_compacted_is_left_alone(tmp_path: Path) -> None:
     assert len(workers.waiting) == 1
 
 
-def cut(log: CompactedLog) -> None:
-    log.log.truncate_to(60)
-
-
 def lose(log: CompactedLog) -> None:
     log.log.delete_records_before(40)
     retention.apply(log.log, NOW_MS, log.log.high_watermark)
@@ -289,7 +285,7 @@ def remove(log: CompactedLog) -> None:
     log.manager.delete("t", 0, NOW_MS)
 
 
-@pytest.mark.parametrize("change", [cut, lose, remove])
+@pytest.mark.parametrize("change", [lose, remove])
 def test_what_a_worker_made_of_a_log_that_changed_is_thrown_away(
     tmp_path: Path, change: object
 ) -> None:
@@ -357,8 +353,8 @@ def test_a_range_being_sent_is_read_to_its_end_over_a_swap(tmp_path: Path) -> No
     assert len(records(log.log)) == 9
 
 
-def test_a_log_over_which_workers_die_is_uncleanable_until_it_is_cut(tmp_path: Path) -> None:
-    log, workers, cleaner = dirty(tmp_path)
+def test_a_log_over_which_workers_die_is_uncleanable(tmp_path: Path) -> None:
+    _, workers, cleaner = dirty(tmp_path)
     for _ in range(2):
         cleaner.tick(NOW_MS)
         assert cleaner.uncleanable == {}
@@ -367,26 +363,22 @@ def test_a_log_over_which_workers_die_is_uncleanable_until_it_is_cut(tmp_path: P
     assert cleaner.uncleanable == {("t", 0): "the worker process died 2 times over it"}
     cleaner.tick(NOW_MS + 10_000)
     assert workers.waiting == []
-    log.log.truncate_to(60)
-    cleaner.tick(NOW_MS + 20_000)
-    assert len(workers.waiting) == 1
-    assert cleaner.uncleanable == {}
 
 
 def test_a_checkpoint_past_the_end_of_a_log_that_recovery_cut_is_void(tmp_path: Path) -> None:
     log, workers, _ = dirty(tmp_path)
-    log.manager.write_offsets(checkpoints.CLEANER, {("t", 0): 101})
+    write_offsets(log.manager, checkpoints.CLEANER, {("t", 0): 101})
     cleaner = LogCleanerManager(log.manager, workers, lambda: log.now_ms, 1000, SMALL)
     cleaner.tick(NOW_MS)
     assert workers.waiting[0][0].dirty_start == 0
 
 
-def test_the_checkpoint_forgets_logs_that_are_gone_or_were_cut(tmp_path: Path) -> None:
+def test_the_checkpoint_forgets_logs_that_were_deleted(tmp_path: Path) -> None:
     log = CompactedLog(tmp_path)
     log.append(keyed([(b"k", b"1")]), keyed([(b"k", b"2")]))
     log.roll()
     log.clean()
     assert log.checkpoint() == "0\n1\nt 0 2\n"
-    log.log.truncate_to(1)
+    log.manager.delete("t", 0, NOW_MS)
     log.cleaner.tick(NOW_MS)
     assert log.checkpoint() == "0\n0\n"

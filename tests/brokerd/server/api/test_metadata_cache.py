@@ -7,8 +7,7 @@ from uuid import UUID
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
 from brokerd.errors import ErrorCode
-from brokerd.protocol.messages import decode_response, response_frame
-from brokerd.protocol.metadata import encode_metadata
+from brokerd.protocol.messages import decode_response, encode_response, response_frame
 from brokerd.replication.state import PartitionState
 from brokerd.server.api.metadata_cache import UNCACHED_MAX, MetadataCache, View
 
@@ -29,7 +28,7 @@ def image() -> MetadataImage:
 
 
 def partition(data: bytes, version: int = 9) -> object:
-    frame = response_frame(3, version, 1, encode_metadata(version, {}, [data]))
+    frame = response_frame(3, version, 1, encode_response(3, version, {"topics": [data]}))
     return decode_response(3, version, frame[4:]).topics[0].partitions[0]
 
 

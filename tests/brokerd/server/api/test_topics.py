@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-from brokerd.cluster.admin.requests import CreatedTopic
+from brokerd.cluster.admin.new_topic_plan import TopicPlan
 from brokerd.cluster.metadata_image import MetadataImage
+from brokerd.cluster.zookeeper.znode_json import TopicNode
 from brokerd.config.broker_config import parse
 from brokerd.config.dynamic_config import BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError
@@ -205,13 +206,11 @@ def test_a_topic_grows_and_never_shrinks(admin, ask) -> None:
 class _Administration:
     """A cluster where every topic can be made, without a wait."""
 
-    async def create(self, wanted: Any, **_: Any) -> dict[str, CreatedTopic]:
+    async def create(self, wanted: Any, **_: Any) -> dict[str, TopicPlan]:
         return {
-            each.name: CreatedTopic(
+            each.name: TopicPlan(
                 name=each.name,
-                topic_id=uuid.UUID(int=1),
-                partitions=1,
-                replication_factor=1,
+                node=TopicNode(topic_id=uuid.UUID(int=1), replicas={0: (1,)}),
                 config=each.config,
             )
             for each in wanted

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from brokerd.clock import ManualClock
 from brokerd.metrics import LAG_BOUNDS_S, Histogram
 from brokerd.server.background import scheduler
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler
+from tests.support.manual_clock import ManualClock
 
 
 async def test_tasks_are_called_with_the_time_and_again_after_a_failure(

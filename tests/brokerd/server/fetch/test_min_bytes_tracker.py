@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from brokerd.clock import ManualClock
 from brokerd.errors import ErrorCode
 from brokerd.metrics import FETCH, BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
@@ -26,6 +25,7 @@ from tests.brokerd.log.support import NOW_MS, batch, open_log
 from tests.brokerd.replication.support import state
 from tests.brokerd.server.led import led
 from tests.brokerd.server.produce.test_responses import Client
+from tests.support.manual_clock import ManualClock
 
 COUNT = 4
 ONE = len(batch(size=1000))
@@ -49,7 +49,7 @@ class Bench:
     @staticmethod
     def _led(directory: Path, index: int) -> Partition:
         one = Partition("t", index, 1, open_log(directory / str(index)))
-        one.apply(state(1, 1, partition=index, replicas=(1,), isr=(1,)), NOW_MS)
+        one.apply(state(1, 1, partition=index, replicas=(1,), isr=(1,)))
         return one
 
     def _get(self, _topic: str, index: int) -> Partition:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from brokerd.clock import ManualClock
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode
 from brokerd.metrics import BrokerMetrics, LoopTimes
@@ -27,6 +26,7 @@ from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.replication.support import replica, state
 from tests.brokerd.server.led import led
+from tests.support.manual_clock import ManualClock
 
 SEGMENT_BYTES = 4096
 TOPIC = "t"
@@ -45,7 +45,7 @@ class Served:
 
     def __init__(self, directory: Path, config: LogConfig | None = None) -> None:
         partition = replica(directory, 1, config or LogConfig())
-        partition.apply(state(1, 1, replicas=(1,), isr=(1,)), 0)
+        partition.apply(state(1, 1, replicas=(1,), isr=(1,)))
         self.metrics = BrokerMetrics()
         self.partition = partition
         queues: Any = SimpleNamespace(by_partition={})
@@ -160,7 +160,7 @@ def test_another_partition_that_changes_leaves_what_is_known_of_this_one(tmp_pat
     for _ in range(2):
         for each, connection in zip(served, connections, strict=True):
             each.produce(connection, frame(10)[0])
-        served[1].partition.apply(state(2, 1, replicas=(1, 2), isr=(1,)), 0)
+        served[1].partition.apply(state(2, 1, replicas=(1, 2), isr=(1,)))
     assert [each.looked_up for each in served] == [1, 2]
 
 
