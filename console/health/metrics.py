@@ -11,6 +11,8 @@ from django.views.decorators.http import require_safe
 
 from console.audit.access_log import responses_by_status
 from console.live import snapshot_cache
+from monitoring.history import history_disk
+from monitoring.history.root_folder import current as history_root
 from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline.models import RunState
 
@@ -49,7 +51,7 @@ _LEVEL_METRICS = {
 
 
 def _pipeline_metrics() -> list[str]:
-    """The levels of each cluster's history, as the data pipeline stored them last."""
+    """The levels of each cluster's history, as the data pipeline stored them last; and its disk."""
     states = list(PipelineState.objects.select_related("cluster"))
     failed = dict(
         PipelineRun.objects.filter(state=RunState.FAILED)
@@ -70,4 +72,8 @@ def _pipeline_metrics() -> list[str]:
                 at_s = figures["last_ms"] / 1000
                 lines.append(f"aerie_history_last_timestamp_seconds{labels} {at_s}")
             lines += [f"{name}{labels} {figures[key]}" for key, name in _LEVEL_METRICS.items()]
+    if disk := history_disk.space(history_root()):
+        for name, size_bytes in (("free", disk.free_bytes), ("size", disk.total_bytes)):
+            lines.append(f"# TYPE aerie_history_disk_{name}_bytes gauge")
+            lines.append(f"aerie_history_disk_{name}_bytes {size_bytes}")
     return lines

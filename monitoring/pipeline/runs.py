@@ -102,8 +102,7 @@ def failed(cluster: Cluster) -> dict[JobKey, PipelineRun]:
 def retry_at(run: PipelineRun) -> datetime:
     """When a failed run is tried again."""
     doublings = min(max(run.attempt - 1, 0), 10)
-    started_at: datetime = run.started_at
-    return started_at + min(RETRY * 2**doublings, RETRY_MAX)
+    return run.started_at + min(RETRY * (1 << doublings), RETRY_MAX)
 
 
 def drop_old() -> None:
