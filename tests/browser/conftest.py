@@ -66,10 +66,11 @@ level = {"last_ms": 9000, "rows": 10, "files": 8, "bytes": 5000, "bytes_a_day": 
 PipelineState.objects.create(
     cluster_id=1, seen_ms=9000, levels={"raw": level, "minute": level}, waiting_hours=1,
 )
-Backfill.objects.create(cluster_id=1, from_ms=0, to_ms=9000, next_ms=3000)
+Backfill.objects.create(cluster_id=1, from_ms=0, to_ms=10_800_000, next_ms=3_600_000)
 for state, error in (("failed", dumps(Reason("disk_full", why="No space left"))), ("done", "")):
-    PipelineRun.objects.create(cluster_id=1, kind="hour", start_ms=len(error), state=state,
-                               started_at=timezone.now(), seconds=7, rows=9, bytes=9, error=error)
+    PipelineRun.objects.create(cluster_id=1, kind="hour", attempt=3, state=state,
+                               start_ms=3_600_000 if error else 0, started_at=timezone.now(),
+                               seconds=7, rows=9, bytes=9, error=error)
 """
 
 
