@@ -6,13 +6,14 @@ The database has configuration, alerts and reports; samples are in Redis and Par
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.clusters.models import Cluster
 from monitoring.egress.models import EgressTarget
-from monitoring.pipeline.models import PipelineRun, PipelineState
+from monitoring.pipeline.models import Backfill, PipelineRun, PipelineState
 from monitoring.reports.models import Report
 
 __all__ = [
     "Alert",
     "AlertDelivery",
     "AlertRule",
+    "Backfill",
     "Cluster",
     "EgressTarget",
     "PipelineRun",

@@ -20,6 +20,7 @@ from monitoring.background import beat_scheduler, heartbeats
 from monitoring.background.queues import QUEUES
 from monitoring.clock import now_ms
 from monitoring.pipeline import backlog as pipeline_backlog
+from monitoring.spark import config, probe
 from monitoring.spark.probe import SparkState, spark_probe
 
 DEMO = "demo"
@@ -48,6 +49,7 @@ class Why(StrEnum):
     NO_HEARTBEAT_YET = "no heartbeat yet"
     STOPPED = "stopped"
     ABSENT = "absent"
+    NO_MASTER = "no master"
     FROZEN = "frozen"
     REFUSED = "refused"
     UNKNOWN = "unknown"
@@ -59,7 +61,7 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part; `count` and `since_ms` are parameters of the text of `why`."""
+    """One part; `count`, `since_ms` and `address` are parameters of the text of `why`."""
 
     name: str
     state: State = State.OK
@@ -67,6 +69,7 @@ class Part:
     since_ms: int | None = None
     count: int = 0
     is_needed: bool = True  # False = the console works without it
+    address: str = ""
 
     @property
     def is_ready(self) -> bool:
@@ -194,8 +197,10 @@ def _spark(wait_s: float) -> Part:
         SparkState.OK: State.OK,
         SparkState.FROZEN: State.DOWN,
         SparkState.REFUSED: State.DOWN,
+        SparkState.NO_MASTER: State.DOWN,
     }
     # If it is absent, it may be starting; the report pages show that.
     state = states.get(result.state, State.UNKNOWN)
     why = None if state is State.OK else Why(result.state.value)
-    return Part("spark", state, why, result.since_ms)
+    address = probe.missing_address(config.from_settings(), result.state)
+    return Part("spark", state, why, result.since_ms, address=address)

@@ -1,4 +1,5 @@
-"""The metrics of the data pipeline: of each cluster, as its worker stored them last."""
+"""The metrics of the data pipeline: of each cluster, as its worker stored them last; and of the disk
+of the history, as it is now."""
 
 from __future__ import annotations
 
@@ -8,10 +9,12 @@ from collections.abc import Callable
 from django.db.models import Count
 
 from console.health.text_format import Sample, gauge
+from monitoring.history import history_disk
 from monitoring.history.levels import HOUR_MS
+from monitoring.history.root_folder import current
 from monitoring.models import PipelineRun, PipelineState
-from monitoring.pipeline.backlog import is_full
-from monitoring.pipeline.models import RunState
+from monitoring.pipeline import backfill
+from monitoring.pipeline.models import Backfill, RunState
 from monitoring.reason_catalog import PIPELINE
 from monitoring.reasons import Reason, loads
 
@@ -25,7 +28,7 @@ _LEVEL_METRICS = {
 
 
 def pipeline_metrics() -> list[str]:
-    """The jobs, the back-fill, the disk and the levels of each cluster's history."""
+    """The jobs, the back-fills, the disk, and the levels of each cluster's history."""
     states = list(PipelineState.objects.select_related("cluster").order_by("cluster__slug"))
 
     def of_states(name: str, value: Callable[[PipelineState], float | None]) -> list[str]:
@@ -35,12 +38,8 @@ def pipeline_metrics() -> list[str]:
         *of_states("aerie_pipeline_seen_timestamp_seconds", _seen_s),
         *of_states("aerie_pipeline_waiting_hours", lambda state: state.waiting_hours),
         *_jobs([state.cluster.slug for state in states]),
-        *of_states("aerie_pipeline_backfill_running", lambda state: int(_is_running(state))),
-        *of_states("aerie_pipeline_backfill_hours", _backfill_hours),
-        *of_states("aerie_pipeline_backfill_done_hours", _backfill_done_hours),
-        *of_states("aerie_history_disk_size_bytes", lambda state: state.disk_total_bytes),
-        *of_states("aerie_history_disk_free_bytes", lambda state: state.disk_free_bytes),
-        *of_states("aerie_history_disk_full", _disk_full),
+        *_backfills([state.cluster.slug for state in states]),
+        *_disk(),
         *_levels(states),
     ]
 
@@ -77,23 +76,25 @@ def _seen_s(state: PipelineState) -> float | None:
     return state.seen_ms / 1000 if state.seen_ms else None
 
 
-def _is_running(state: PipelineState) -> bool:
-    return state.backfill_next_ms is not None
-
-
-def _backfill_hours(state: PipelineState) -> int | None:
-    """The hours of the range of the back-fill that runs; None if none runs."""
-    if not _is_running(state):
-        return None
-    return _hours((state.backfill_to_ms or 0) - (state.backfill_from_ms or 0))
-
-
-def _backfill_done_hours(state: PipelineState) -> int | None:
-    """How many of them are behind its position, which is 1 ms after the start of the hour that was
-    done last."""
-    if state.backfill_next_ms is None:
-        return None
-    return _hours(state.backfill_next_ms - (state.backfill_from_ms or 0))
+def _backfills(slugs: list[str]) -> list[str]:
+    """The back-fill of each cluster; the numbers of its hours only while there is one."""
+    found = {each.cluster.slug: each for each in Backfill.objects.select_related("cluster")}
+    running, failed, hours, done = [], [], [], []
+    for slug in slugs:
+        labels, each = {"cluster": slug}, found.get(slug)
+        has_failed = each is not None and backfill.has_failed(backfill.next_run(each))
+        running.append((labels, int(each is not None and not has_failed)))
+        failed.append((labels, int(has_failed)))
+        if each is not None:
+            hours.append((labels, _hours(each.to_ms - each.from_ms)))
+            # The position of a day's job is 1 ms before its end: its hours are done.
+            done.append((labels, _hours(each.next_ms - each.from_ms)))
+    return [
+        *gauge("aerie_pipeline_backfill_running", running),
+        *gauge("aerie_pipeline_backfill_failed", failed),
+        *gauge("aerie_pipeline_backfill_hours", hours),
+        *gauge("aerie_pipeline_backfill_done_hours", done),
+    ]
 
 
 def _hours(length_ms: int) -> int:
@@ -101,10 +102,16 @@ def _hours(length_ms: int) -> int:
     return -(-length_ms // HOUR_MS)
 
 
-def _disk_full(state: PipelineState) -> int | None:
-    if state.disk_free_bytes is None:
-        return None
-    return int(is_full(state.disk_free_bytes, state.disk_total_bytes))
+def _disk() -> list[str]:
+    """The disk of the history; nothing if its space is not known."""
+    space = history_disk.space(current())
+    if space is None:
+        return []
+    return [
+        *gauge("aerie_history_disk_size_bytes", [({}, space.total_bytes)]),
+        *gauge("aerie_history_disk_free_bytes", [({}, space.free_bytes)]),
+        *gauge("aerie_history_disk_full", [({}, int(history_disk.is_full(space)))]),
+    ]
 
 
 def _levels(states: list[PipelineState]) -> list[str]:

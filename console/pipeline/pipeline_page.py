@@ -12,9 +12,11 @@ from django.utils.translation import ngettext
 from console.accounts.rights import Rights
 from console.ui import times
 from console.ui.texts import sentence
+from monitoring.history import history_disk
 from monitoring.history.levels import DAY_MS, LEVELS, Level
 from monitoring.history.root_folder import current
-from monitoring.models import Cluster, PipelineRun, PipelineState
+from monitoring.models import Backfill, Cluster, PipelineRun, PipelineState
+from monitoring.pipeline import backfill
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import loads
 from monitoring.written_history import marker
@@ -31,10 +33,11 @@ def context(
     failed = runs.filter(state__in=[RunState.FAILED, RunState.WAITING])[:_RUNS_SHOWN]
     return {
         "state": state,
+        "disk": history_disk.space(current()),
         "levels": [_level(level, state) for level in LEVELS],
         "runs": [_run(run) for run in runs[:_RUNS_SHOWN]],
         "failed": [_run(run) for run in failed],
-        "backfill": _backfill(state),
+        "backfill": _backfill(cluster),
         "written": _written(cluster),
         "may_backfill": rights.may("pipeline.backfill"),
     }
@@ -117,13 +120,17 @@ def _written(cluster: Cluster) -> dict[str, str] | None:
     return {"first": times.moment(found.from_ms), "end": times.moment(found.to_ms)}
 
 
-def _backfill(state: PipelineState | None) -> dict[str, Any] | None:
-    if state is None or state.backfill_next_ms is None:
+def _backfill(cluster: Cluster) -> dict[str, Any] | None:
+    """The back-fill; `failed`: the run of its next job, if that failed. `waits`: for a user."""
+    found = Backfill.objects.filter(cluster=cluster).first()
+    if found is None:
         return None
-    from_ms, to_ms = state.backfill_from_ms or 0, state.backfill_to_ms or 0
-    done = (state.backfill_next_ms - from_ms) / max(to_ms - from_ms, 1)
+    run = backfill.next_run(found)
+    done = (found.next_ms - found.from_ms) / max(found.to_ms - found.from_ms, 1)
     return {
         "percent": int(100 * done),
-        "first": times.moment(from_ms),
-        "end": times.moment(to_ms),
+        "first": times.moment(found.from_ms),
+        "end": times.moment(found.to_ms),
+        "failed": _run(run) if run and run.state == RunState.FAILED else None,
+        "waits": backfill.has_failed(run),
     }

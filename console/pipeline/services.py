@@ -1,4 +1,4 @@
-"""Starts and stops a back-fill of the data pipeline. Each change is audited."""
+"""Starts, stops and resumes a back-fill of the data pipeline. Each change is audited."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from monitoring.pipeline import backfill
 
 
 def start_backfill(principal: Principal, cluster: Cluster, from_ms: int, to_ms: int) -> None:
-    """Compute the hours of a range again. Raises ValueError with "running" or "no_ticks"."""
+    """Compute the hours of a range again. Raises ValueError with "running", "failed" or
+    "no_ticks"."""
     with transaction.atomic():
         backfill.start(cluster, from_ms, to_ms)
         after = {"from_ms": from_ms, "to_ms": to_ms}
@@ -24,4 +25,13 @@ def stop_backfill(principal: Principal, cluster: Cluster) -> bool:
         if not backfill.stop(cluster):
             return False
         audit.record_by(principal, "pipeline.stop", cluster.slug)
+    return True
+
+
+def resume_backfill(principal: Principal, cluster: Cluster) -> bool:
+    """Try the job at which the back-fill failed again; False if none has failed."""
+    with transaction.atomic():
+        if not backfill.resume(cluster):
+            return False
+        audit.record_by(principal, "pipeline.resume", cluster.slug)
     return True

@@ -43,6 +43,7 @@ def _start(request: ClusterRequest, form: BackfillForm) -> bool:
     except ValueError as error:
         texts = {
             "running": _("A back-fill runs already. Wait for it, or stop it."),
+            "failed": _("A back-fill has failed. Resume it, or stop it."),
             "no_ticks": _("No raw ticks of these days are kept. Choose later days."),
         }
         form.add_error(None, texts[str(error)])
@@ -58,4 +59,14 @@ def stop(request: ClusterRequest, cluster: str) -> HttpResponse:
         messages.success(request, _("The back-fill stops after the hour that is computed now."))
     else:
         messages.info(request, _("No back-fill runs."))
+    return redirect("pipeline", cluster)
+
+
+@require_POST
+@requires("pipeline.backfill")
+def resume(request: ClusterRequest, cluster: str) -> HttpResponse:
+    if services.resume_backfill(request.principal, request.cluster):
+        messages.success(request, _("The back-fill goes on within five minutes."))
+    else:
+        messages.info(request, _("No back-fill has failed."))
     return redirect("pipeline", cluster)

@@ -40,7 +40,13 @@ def _texts(part: Part) -> dict[Why, str]:
         Why.DATABASE_SILENT: _("unknown: the database does not answer"),
         Why.NO_HEARTBEAT_YET: _("has sent no heartbeat yet"),
         Why.STOPPED: _("stopped: no heartbeat"),
-        Why.ABSENT: _("nothing listens on its port; it may be starting"),
+        Why.ABSENT: _("nothing listens on its port, %(address)s; it may be starting")
+        % {"address": part.address},
+        Why.NO_MASTER: _(
+            "waits for its master %(address)s, which cannot be reached: check SPARK_MASTER, that "
+            "the master runs there, and that this machine may connect to it"
+        )
+        % {"address": part.address},
         Why.FROZEN: _("accepts connections but does not answer"),
         Why.REFUSED: _("refuses the token"),
         Why.UNKNOWN: _("has not been checked yet"),
@@ -123,6 +129,13 @@ def banner(part: Part) -> HealthBanner:
         ("spark", Why.REFUSED): (
             _("Spark refuses the token"),
             _("No report can be computed. Restart Spark, or correct SPARK_REMOTE."),
+        ),
+        ("spark", Why.NO_MASTER): (
+            _("Spark cannot reach its master %(address)s") % {"address": part.address},
+            _(
+                "No report can be computed, and no samples are rolled up. Check SPARK_MASTER, that "
+                "the master runs there, and that this machine may connect to it."
+            ),
         ),
         ("pipeline", Why.BACKLOG): (
             _waiting_hours(part.count),

@@ -1,13 +1,14 @@
 """What changed between two ticks, as rows of the raw level (table_specs.py). Pure.
 
 `TickChanges` is given the ticks of a cluster in order and makes the tables that are written. It
-remembers the rows of the last tick; `restore` sets them from stored tables, after a restart.
+remembers the rows of the last tick; after a restart `restore` sets them from stored tables, and
+`recall` adds from the tick itself what is not stored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -85,10 +86,14 @@ class KeyNames:
 
 
 class TickChanges:
-    """Makes the raw rows of one cluster. `last_at_ms`: the time of its last sample; −1 = none."""
+    """Makes the raw rows of one cluster. `last_at_ms`: the time of its last sample; −1 = none.
+
+    `lacks_readings`: it was restored, and the next amounts of some counters are unknown.
+    """
 
     def __init__(self) -> None:
         self.last_at_ms = -1
+        self.lacks_readings = False
         self._names = KeyNames()
         self._last = {name: TickRows.empty(table) for name, table in TABLES.items()}
 
@@ -113,7 +118,7 @@ class TickChanges:
             self._last[name] = rows
             if only == name:
                 break  # the rows of later tables are not made
-        self.last_at_ms = tick.at_ms
+        self.last_at_ms, self.lacks_readings = tick.at_ms, False
         return found
 
     def _rows(self, tick: Tick, step: Step) -> Iterator[TickRows]:
@@ -151,7 +156,8 @@ class TickChanges:
     def restore(self, stored: Mapping[str, Iterable[pa.Table]], last_at_ms: int) -> None:
         """Set the last rows from the stored rows of an hour: of each table, file by file in order.
 
-        Readings of counters that are no offsets are not stored: their next amount is unknown.
+        Readings of counters that are no offsets are not stored: without `recall` their next amount
+        is unknown.
         """
         for name, files in stored.items():
             table = TABLES[name]
@@ -159,7 +165,16 @@ class TickChanges:
             for rows in files:
                 newest = self._newest(table, pa.concat_tables([newest, rows]))
             self._last[name] = self._stored_rows(table, newest)
-        self.last_at_ms = last_at_ms
+        self.last_at_ms, self.lacks_readings = last_at_ms, True
+
+    def recall(self, tick: Tick) -> None:
+        """Add the readings of the last sample, which is `tick`."""
+        for rows in self._rows(tick, Step(is_first=False, is_rated=False)):
+            last = self._last[rows.table.name]
+            at = rows.rows_of(last.keys)
+            readings = {counter: values.take(at) for counter, values in rows.readings.items()}
+            self._last[rows.table.name] = replace(last, readings=readings | last.readings)
+        self.lacks_readings = False
 
     def _newest(self, table: Table, rows: pa.Table) -> pa.Table:
         """The newest row of each key, sorted by key."""

@@ -3,7 +3,7 @@
 
 The position of the last flush is read from the manifests and stored nowhere else. So each tick is
 written exactly once, also if a flush is repeated or crashes. The object that knows the last tick
-stays in memory; after a restart it is restored from the stored rows.
+stays in memory; after a restart it is restored from the stored rows and from that tick in Redis.
 
 A flush writes a file for each minute and table. Ten of them become one at once: a chart of an hour
 would open sixty for each of its lines. When Spark has rolled up the hour, it merges all of them.
@@ -42,6 +42,9 @@ def flush(root: Root, slug: str) -> int:
     Raises StoreDown or OSError.
     """
     after_ms = flushed_until_ms(root, slug)
+    changes = _changes_of(root, slug)
+    if changes.lacks_readings and (last := _tick_at(slug, changes.last_at_ms)):
+        changes.recall(last)
     start, flushed = str(max(after_ms - _OVERLAP_MS, 0)), 0
     while True:
         with redis_client.guarded() as client:
@@ -52,6 +55,15 @@ def flush(root: Root, slug: str) -> int:
         ticks = (decode(fields) for _, fields in entries)
         flushed += append(root, slug, (tick for tick in ticks if tick.at_ms > after_ms))
         start = f"({entries[-1][0].decode()}"
+
+
+def _tick_at(slug: str, at_ms: int) -> Tick | None:
+    """The tick of this time, if Redis still has it. Raises StoreDown."""
+    key, first = redis_keys.ticks(slug), max(at_ms - _OVERLAP_MS, 0)
+    with redis_client.guarded() as client:
+        found = client.xrevrange(key, max=at_ms, min=first, count=_TICKS_PER_READ)
+    ticks = (decode(fields) for _, fields in redis_client.stream_entries(found))
+    return next((tick for tick in ticks if tick.at_ms == at_ms), None)
 
 
 def flushed_until_ms(root: Root, slug: str) -> int:

@@ -1,68 +1,112 @@
-"""The back-fill of a cluster: its hours with raw ticks are computed again. Start, progress, stop.
+"""The back-fill of a cluster: its hours with raw ticks are computed again, and the days after them.
 
-`PipelineState.backfill_next_ms` is the position from which it goes on; null = none runs.
+The jobs are done in order, each when the one before it is done; `Backfill.next_ms` is the position
+of the next one. A job that failed is tried again as any other (runs.py). When it has failed
+ATTEMPTS_MAX times, the back-fill waits for a user to resume or stop it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from monitoring.clusters.models import Cluster
 from monitoring.history import manifest
-from monitoring.history.levels import DAY, RAW
+from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, RAW, bucket_start
 from monitoring.history.root_folder import current
 from monitoring.pipeline import due_jobs
 from monitoring.pipeline.due_jobs import RollUpJob, TickCounts
-from monitoring.pipeline.models import PipelineState
+from monitoring.pipeline.models import Backfill, PipelineRun, RunState
+
+ATTEMPTS_MAX = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """The jobs that are left of a back-fill, at least one; the first is at its position."""
+
+    backfill: Backfill
+    jobs: Sequence[RollUpJob]
 
 
 def start(cluster: Cluster, from_ms: int, to_ms: int) -> None:
-    """Compute `[from_ms, to_ms)` again. Raises ValueError with a code: `running` if a back-fill
-    runs, `no_ticks` if no raw ticks of the range are kept."""
+    """Compute `[from_ms, to_ms)` again. Raises ValueError with a code: `running` or `failed` if
+    there is a back-fill, `no_ticks` if no raw ticks of the range are kept."""
     span_folders = manifest.span_folders(current(), cluster.slug, RAW)
     if not any(
         from_ms < span_folder.end_ms and span_folder.start_ms < to_ms
         for span_folder in span_folders
     ):
         raise ValueError("no_ticks")
-    PipelineState.objects.get_or_create(cluster=cluster)
-    started = PipelineState.objects.filter(cluster=cluster, backfill_next_ms=None).update(
-        backfill_from_ms=from_ms, backfill_to_ms=to_ms, backfill_next_ms=from_ms
-    )
-    if not started:
-        raise ValueError("running")
+    values = {"from_ms": from_ms, "to_ms": to_ms, "next_ms": from_ms}
+    found, is_new = Backfill.objects.get_or_create(cluster=cluster, defaults=values)
+    if not is_new:
+        raise ValueError("failed" if has_failed(next_run(found)) else "running")
 
 
 def stop(cluster: Cluster) -> bool:
     """End it after the hour that is computed now; False if there is none."""
-    running = PipelineState.objects.filter(cluster=cluster, backfill_next_ms__isnull=False)
-    return bool(running.update(backfill_next_ms=None))
+    deleted, _ = Backfill.objects.filter(cluster=cluster).delete()
+    return bool(deleted)
 
 
-def due(cluster: Cluster, counts: TickCounts, at_ms: int) -> list[RollUpJob]:
-    """What is left of the back-fill: hours that have raw ticks, and days after their hours."""
-    row = PipelineState.objects.filter(cluster=cluster).first()
-    if row is None or row.backfill_next_ms is None or row.backfill_to_ms is None:
-        return []
-    left = [
+def resume(cluster: Cluster) -> bool:
+    """Try the failed job again; False if the back-fill does not wait for that."""
+    found = Backfill.objects.filter(cluster=cluster).first()
+    run = next_run(found) if found else None
+    if run is None or not has_failed(run):
+        return False
+    failed = PipelineRun.objects.filter(pk=run.pk, state=RunState.FAILED)
+    return bool(failed.update(state=RunState.WAITING, attempt=0))
+
+
+def next_run(found: Backfill) -> PipelineRun | None:
+    """The run of the next job, if there was one."""
+    is_hour = found.next_ms % HOUR_MS == 0
+    kind, start_ms = (
+        (HOUR.name, found.next_ms) if is_hour else (DAY.name, bucket_start(found.next_ms, DAY_MS))
+    )
+    return PipelineRun.objects.filter(cluster=found.cluster, kind=kind, start_ms=start_ms).first()
+
+
+def has_failed(run: PipelineRun | None) -> bool:
+    """Whether a back-fill that has this next run waits for a user."""
+    return run is not None and run.state == RunState.FAILED and run.attempt >= ATTEMPTS_MAX
+
+
+def remaining(cluster: Cluster, counts: TickCounts, at_ms: int) -> Remaining | None:
+    """What is left of the back-fill; hours without raw ticks are passed. None = there is none."""
+    found = Backfill.objects.filter(cluster=cluster).first()
+    if found is None:
+        return None
+    jobs = [
         job
-        for job in due_jobs.backfill(counts, row.backfill_from_ms or 0, row.backfill_to_ms, at_ms)
-        if _position_ms(job) >= row.backfill_next_ms
+        for job in due_jobs.backfill(counts, found.from_ms, found.to_ms, at_ms)
+        if _position_ms(job) >= found.next_ms
     ]
-    if not left:
-        _advance(cluster, row.backfill_next_ms, None)
-    return left
+    _move(found, jobs)
+    return Remaining(found, jobs) if jobs else None
 
 
-def note_done(cluster: Cluster, job: RollUpJob) -> None:
-    """A job was done: a back-fill that has it goes on after it."""
-    _advance(cluster, _position_ms(job), _position_ms(job) + 1)
+def note_done(left: Remaining, job: RollUpJob) -> None:
+    """A job was done. If it is the first of the back-fill, that goes on with the second."""
+    if job == left.jobs[0]:
+        _move(left.backfill, left.jobs[1:])
 
 
 def _position_ms(job: RollUpJob) -> int:
-    """The time by which a back-fill is ordered: a day comes after its last hour."""
+    """The time by which the jobs are ordered: a day comes after its last hour."""
     return job.end_ms - 1 if job.kind == DAY.name else job.start_ms
 
 
-def _advance(cluster: Cluster, at_ms: int, next_ms: int | None) -> None:
-    """Go on after `at_ms`, unless the back-fill was stopped or another one was started."""
-    rows = PipelineState.objects.filter(cluster=cluster, backfill_next_ms__lte=at_ms)
-    rows.filter(backfill_to_ms__gt=at_ms).update(backfill_next_ms=next_ms)
+def _move(found: Backfill, jobs: Sequence[RollUpJob]) -> None:
+    """Set the position to the first of `jobs`; without jobs the back-fill is done.
+
+    Nothing happens if it was stopped meanwhile, also if another one was started.
+    """
+    rows = Backfill.objects.filter(pk=found.pk, next_ms=found.next_ms)
+    if not jobs:
+        rows.delete()
+        return
+    found.next_ms = _position_ms(jobs[0])
+    rows.update(next_ms=found.next_ms)

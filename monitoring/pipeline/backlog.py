@@ -1,14 +1,16 @@
-"""Whether the data pipeline keeps up, of all clusters together, from the stored states."""
+"""Whether the data pipeline keeps up, of all clusters together, from the stored states; and whether
+the disk of the history is full, which is looked at each time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from monitoring.history import history_disk
 from monitoring.history.levels import HOUR_MS
+from monitoring.history.root_folder import current as current_root
 from monitoring.pipeline.models import PipelineState
 
 LATE_HOURS = 3  # an hour that ended so long ago should have been computed
-_FREE_SHARE_MIN, _FREE_BYTES_MIN = 0.03, 2**30
 _STATE_AGE_MAX_MS = HOUR_MS  # older states are ignored: the worker may not run any more
 
 
@@ -31,12 +33,5 @@ def current(now_ms: int) -> Backlog:
         hours=sum(row.waiting_hours for row in states),
         since_ms=oldest_ms,
         is_growing=oldest_ms is not None and now_ms - oldest_ms >= LATE_HOURS * HOUR_MS,
-        is_disk_full=any(is_full(row.disk_free_bytes, row.disk_total_bytes) for row in states),
+        is_disk_full=history_disk.is_full(history_disk.space(current_root())),
     )
-
-
-def is_full(free: int | None, total: int | None) -> bool:
-    """Whether the next writes are likely to fail."""
-    if free is None or not total:
-        return False
-    return free < _FREE_BYTES_MIN and free < _FREE_SHARE_MIN * total

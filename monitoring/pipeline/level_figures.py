@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from typing import Any
 
 from monitoring.clusters.models import Cluster
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, Level
 from monitoring.history.manifest import Files, HistoryFile
-from monitoring.history.root_folder import Root
 from monitoring.history.table_specs import TICKS
 from monitoring.pipeline.due_jobs import RollUpJob
 from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
@@ -19,11 +16,8 @@ _RECENT_MS = 7 * DAY_MS  # from these days `bytes_a_day` is computed
 _KINDS = {MINUTE: ("hour", "minute"), HOUR: ("hour",), DAY: ("day",)}
 
 
-def store(
-    root: Root, cluster: Cluster, listed: Files, waiting: list[RollUpJob], now_ms: int
-) -> PipelineState:
+def store(cluster: Cluster, listed: Files, waiting: list[RollUpJob], now_ms: int) -> PipelineState:
     """Store what the levels have; returns the stored row."""
-    free, total = disk(root)
     hours = sorted({job.start_ms for job in waiting if job.kind != "day"})
     values = {
         "seen_ms": now_ms,
@@ -36,8 +30,6 @@ def store(
         },
         "waiting_hours": len(hours),
         "oldest_waiting_ms": hours[0] if hours else None,
-        "disk_free_bytes": free,
-        "disk_total_bytes": total,
     }
     state, _ = PipelineState.objects.update_or_create(cluster=cluster, defaults=values)
     return state
@@ -80,14 +72,3 @@ def _bytes_a_day(files: list[HistoryFile], level: Level) -> int | None:
     if length_ms < HOUR_MS:
         return None
     return sum(file.bytes for file in recent) * DAY_MS // length_ms
-
-
-def disk(root: Root) -> tuple[int | None, int | None]:
-    """(free, total) bytes of the disk of a local history; else unknown."""
-    if not root.is_local:
-        return None, None
-    folder = root.base
-    while not os.path.exists(folder):
-        folder = os.path.dirname(folder)
-    usage = shutil.disk_usage(folder)
-    return usage.free, usage.total

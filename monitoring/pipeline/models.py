@@ -8,7 +8,7 @@ from django.db import models
 
 
 class RunState(models.TextChoices):
-    """running → done | failed | waiting (Spark was not available; it is tried again)."""
+    """running → done | failed | waiting (for Spark, or its worker ended; it is tried again)."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -20,7 +20,7 @@ class PipelineRun(models.Model):
     """One job of a cluster (due_jobs.py): the hour, day or range that starts at `start_ms`.
 
     `kind` is `hour`, `minute` (only minutes were missing), `day` or `merge_<level>`. A job that is
-    done again has the same row, with the next `attempt`.
+    done again has the same row, with the next `attempt`. A wait for Spark is no attempt.
     """
 
     cluster = models.ForeignKey("monitoring.Cluster", on_delete=models.CASCADE, related_name="+")
@@ -50,12 +50,10 @@ class PipelineRun(models.Model):
 
 
 class PipelineState(models.Model):
-    """What the levels of a cluster had when it was last looked at, and its back-fill.
+    """What the levels of a cluster had when it was last looked at.
 
     `levels`: name → {last_ms, rows, files, bytes, bytes_a_day, seconds}; `seconds` of the last job
-    that computed the level, not in rows of older versions. A back-fill computes the hours of
-    `[backfill_from_ms, backfill_to_ms)` again; `backfill_next_ms` is the first that is left; null =
-    no back-fill. Stop sets it to null, and the worker looks between two hours.
+    that computed the level, not in rows of older versions.
     """
 
     cluster = models.OneToOneField("monitoring.Cluster", on_delete=models.CASCADE, related_name="+")
@@ -63,14 +61,29 @@ class PipelineState(models.Model):
     levels = models.JSONField(default=dict)
     waiting_hours = models.PositiveIntegerField(default=0)
     oldest_waiting_ms = models.BigIntegerField(null=True)
-    disk_free_bytes = models.BigIntegerField(null=True)
-    disk_total_bytes = models.BigIntegerField(null=True)
-    backfill_from_ms = models.BigIntegerField(null=True)
-    backfill_to_ms = models.BigIntegerField(null=True)
-    backfill_next_ms = models.BigIntegerField(null=True)
 
     class Meta:
         app_label = "monitoring"
 
     def __str__(self) -> str:
         return f"pipeline of {self.cluster_id}"
+
+
+class Backfill(models.Model):
+    """The hours of `[from_ms, to_ms)` are computed again, in order; `next_ms` is the position of
+    the next job (backfill.py).
+
+    The row is there until the back-fill is done or stopped. Another back-fill has another row, so
+    that a job which was started for the one before does not move it.
+    """
+
+    cluster = models.OneToOneField("monitoring.Cluster", on_delete=models.CASCADE, related_name="+")
+    from_ms = models.BigIntegerField()
+    to_ms = models.BigIntegerField()
+    next_ms = models.BigIntegerField()
+
+    class Meta:
+        app_label = "monitoring"
+
+    def __str__(self) -> str:
+        return f"back-fill of {self.cluster_id}"

@@ -44,14 +44,14 @@ def roll_up(slug: str) -> None:
 @shared_task
 def refresh() -> None:
     """Delete expired history, and store the state of each cluster's levels."""
-    from monitoring.pipeline import services
+    from monitoring.pipeline import runs, services
 
     for cluster in Cluster.objects.all():
         try:
             services.refresh(cluster)
         except Exception:  # the history of one cluster must not stop that of the others
             log.exception("the history of %s could not be refreshed", cluster.slug)
-    services.drop_old_runs()
+    runs.drop_old()
 
 
 def send(slug: str) -> None:

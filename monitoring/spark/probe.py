@@ -25,6 +25,7 @@ from monitoring.spark.session import SparkStarting, check_reachable, remote_url
 DEADLINE_S = 10.0  # a JVM that is busy with a report answers much faster
 REFRESH_AFTER_S = 10.0
 log = logging.getLogger(__name__)
+_STANDALONE = "spark://"
 _METHOD = "/spark.connect.SparkConnectService/Config"
 
 
@@ -33,6 +34,7 @@ class SparkState(StrEnum):
 
     OK = "ok"
     ABSENT = "absent"  # nothing listens on the port
+    NO_MASTER = "no master"  # nothing listens, and the master that it needs cannot be reached
     FROZEN = "frozen"  # accepts connections but does not answer
     REFUSED = "refused"  # the token is wrong
     UNKNOWN = "unknown"  # no call has finished yet
@@ -52,7 +54,9 @@ def probe(config: SparkConfig, session_id: str, deadline_s: float = DEADLINE_S) 
         check_reachable(config.remote or f"sc://localhost:{config.port}")
     except SparkStarting as error:
         # A frozen server does not accept connections; the kernel's queue for them can become full.
-        return SparkState.FROZEN if isinstance(error.__cause__, TimeoutError) else SparkState.ABSENT
+        if isinstance(error.__cause__, TimeoutError):
+            return SparkState.FROZEN
+        return SparkState.ABSENT if _has_master(config) else SparkState.NO_MASTER
     url = remote_url(config)
     import grpc  # imported late: gRPC must not run in a process that forks later
 
@@ -65,6 +69,28 @@ def probe(config: SparkConfig, session_id: str, deadline_s: float = DEADLINE_S) 
         except grpc.RpcError as error:
             return _state_of_error(grpc, error.code())
     return SparkState.OK
+
+
+def _has_master(config: SparkConfig) -> bool:
+    """Whether a standalone master accepts connections, if the embedded server needs one: the server
+    listens only when it has registered there."""
+    if config.remote or not config.master.startswith(_STANDALONE):
+        return True
+    for server in config.master.removeprefix(_STANDALONE).split(","):
+        try:
+            check_reachable(_STANDALONE + server)
+        except SparkStarting:
+            continue
+        return True
+    return False
+
+
+def missing_address(config: SparkConfig, state: SparkState) -> str:
+    """What cannot be reached in this state: the master's URL, or the server's host and port."""
+    if state is SparkState.NO_MASTER:
+        return config.master
+    parts = urlsplit(config.remote or f"sc://localhost:{config.port}")
+    return f"{parts.hostname}:{parts.port or 15002}"
 
 
 def _state_of_error(grpc: Any, code: Any) -> SparkState:

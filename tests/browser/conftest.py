@@ -60,18 +60,18 @@ later = timezone.now() + timedelta(hours=1)
 for state, error in (("waiting", ""), ("failed", "answered 500"), ("delivered", "")):
     AlertDelivery.objects.create(rule=rule, alert=alert, event="fired", payload={}, state=state,
                                  attempts=1, error=error, next_attempt_at=later)
-from monitoring.models import PipelineRun, PipelineState
+from monitoring.models import Backfill, PipelineRun, PipelineState
 from monitoring.reasons import Reason, dumps
 level = {"last_ms": 9000, "rows": 10, "files": 8, "bytes": 5000, "bytes_a_day": 4000,
          "seconds": 7}
 PipelineState.objects.create(
     cluster_id=1, seen_ms=9000, levels={"raw": level, "minute": level}, waiting_hours=1,
-    disk_free_bytes=2**33, disk_total_bytes=2**36,
-    backfill_from_ms=0, backfill_to_ms=9000, backfill_next_ms=3000,
 )
+Backfill.objects.create(cluster_id=1, from_ms=0, to_ms=10_800_000, next_ms=3_600_000)
 for state, error in (("failed", dumps(Reason("disk_full", why="No space left"))), ("done", "")):
-    PipelineRun.objects.create(cluster_id=1, kind="hour", start_ms=len(error), state=state,
-                               started_at=timezone.now(), seconds=7, rows=9, bytes=9, error=error)
+    PipelineRun.objects.create(cluster_id=1, kind="hour", attempt=3, state=state,
+                               start_ms=3_600_000 if error else 0, started_at=timezone.now(),
+                               seconds=7, rows=9, bytes=9, error=error)
 """
 
 

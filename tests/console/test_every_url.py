@@ -148,6 +148,7 @@ TABLE = {
     "report-download": [(["local", PLAN, "topics", "csv"], LOOK, None)],
     "pipeline": [(["local"], CHANGE, ADMIN)],
     "pipeline-stop": [(["local"], (LOGIN, GONE, *NEVER[2:]), ADMIN)],
+    "pipeline-resume": [(["local"], (LOGIN, GONE, *NEVER[2:]), ADMIN)],
 }
 
 

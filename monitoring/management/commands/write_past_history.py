@@ -1,6 +1,7 @@
 """`manage.py write_past_history`: written history, for trying charts and reports.
 
-It needs Spark, so the stack runs. The range is marked (monitoring/written_history/marker.py).
+It needs Spark, so the stack runs. The range is marked (monitoring/written_history/marker.py). It
+has the lock of the pipeline, so that no job reads or replaces files of the range meanwhile.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from monitoring.clock import now_ms
 from monitoring.clusters.models import Cluster
 from monitoring.history.levels import DAY_MS, bucket_start
 from monitoring.history.root_folder import Root, current
+from monitoring.pipeline import cluster_lock
 from monitoring.redis_client import StoreDown
 from monitoring.ticks import tick_stream
 from monitoring.written_history import marker, pattern, synthetic_hour, writing
@@ -24,6 +26,7 @@ from monitoring.written_history.pattern import Hour, NotSteady
 from monitoring.written_history.writing import CannotWrite
 
 DAYS_MAX = 3660
+WAIT_S = 600.0  # for a job of the pipeline
 
 
 class Command(BaseCommand):
@@ -49,13 +52,16 @@ class Command(BaseCommand):
             if not Cluster.objects.filter(slug=slug).exists():
                 names = ", ".join(Cluster.objects.values_list("slug", flat=True)) or "none"
                 raise CannotWrite(f"there is no such cluster; there are: {names}")
-            if options["remove"]:
-                removed = writing.remove(current(), slug)
-                self.stdout.write(f"Removed the written history {_text(removed)}.")
-                return
-            if not 1 <= days <= DAYS_MAX:
+            if not options["remove"] and not 1 <= days <= DAYS_MAX:
                 raise CannotWrite(f"--days is between 1 and {DAYS_MAX}")
-            self._write(current(), slug, days, options["synthetic"])
+            with cluster_lock.held(slug, WAIT_S) as is_held:
+                if not is_held:
+                    raise CannotWrite("the pipeline is busy with it: try again in some minutes")
+                if options["remove"]:
+                    removed = writing.remove(current(), slug)
+                    self.stdout.write(f"Removed the written history {_text(removed)}.")
+                else:
+                    self._write(current(), slug, days, options["synthetic"])
         except (CannotWrite, NotSteady, StoreDown, OSError) as error:
             sys.exit(f"aerie: {slug}: {error}")
 

@@ -34,3 +34,10 @@ def test_metrics_have_the_levels_and_the_backlog_of_each_cluster(client, redis_s
     assert 'aerie_history_last_timestamp_seconds{cluster="a",level="hour"} 7200.0' in lines
     assert 'aerie_history_bytes{cluster="a",level="hour"} 4096' in lines
     assert not any(line.startswith("aerie_history_last") and "day" in line for line in lines)
+
+
+@pytest.mark.django_db
+def test_metrics_have_the_free_space_on_the_disk_of_the_history(client, redis_server):
+    text = client.get("/metrics").content.decode()
+    assert "aerie_history_disk_size_bytes " in text
+    assert "aerie_history_disk_free_bytes " in text

@@ -151,13 +151,15 @@ def test_a_full_redis_is_named_and_reported(client, stack, client_of, viewer):
     [
         (SparkState.FROZEN, "accepts connections but does not answer since", True),
         (SparkState.REFUSED, "refuses the token since", True),
-        (SparkState.ABSENT, "nothing listens on its port", False),
+        (SparkState.ABSENT, "nothing listens on its port, localhost:", False),
+        (SparkState.NO_MASTER, "waits for its master spark://10.1.0.5:7077, which cannot", True),
         (SparkState.UNKNOWN, "has not been checked yet", False),
     ],
 )
 def test_a_spark_that_does_not_work_is_named(
-    client, stack, spark, state, said, on_pages, client_of, viewer
+    client, stack, settings, spark, state, said, on_pages, client_of, viewer
 ):
+    settings.SPARK_MASTER = "spark://10.1.0.5:7077"
     spark(state)
     status, told = readyz(client)
     assert (status, told["spark"].startswith(said)) == (503, True)

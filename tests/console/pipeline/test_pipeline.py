@@ -11,7 +11,8 @@ from monitoring.clock import now_ms
 from monitoring.history import writer
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.root_folder import current
-from monitoring.models import Cluster, PipelineRun, PipelineState
+from monitoring.models import Backfill, Cluster, PipelineRun, PipelineState
+from monitoring.pipeline.backfill import ATTEMPTS_MAX
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps
 from monitoring.written_history import marker
@@ -37,8 +38,17 @@ def days(at_ms):
     return {"first": day, "last": day}
 
 
-def state(cluster):
-    return PipelineState.objects.get(cluster=cluster)
+def backfill(cluster):
+    return Backfill.objects.filter(cluster=cluster).first()
+
+
+def failed_backfill(cluster, attempt):
+    """A back-fill whose first hour has failed so often."""
+    Backfill.objects.create(cluster=cluster, from_ms=0, to_ms=DAY_MS, next_ms=HOUR_MS)
+    return PipelineRun.objects.create(
+        cluster=cluster, kind="hour", start_ms=HOUR_MS, state=RunState.FAILED, attempt=attempt,
+        started_at=timezone.now(), error=dumps(Reason("disk_full", why="No space left")),
+    )  # fmt: skip
 
 
 def test_it_shows_levels_and_what_failed_and_why(cluster, client_of, operator):
@@ -76,20 +86,53 @@ def test_before_the_first_look_figures_are_unknown(cluster, client_of, admin):
     assert "—" in page
 
 
+def test_the_free_space_is_that_of_now(cluster, client_of, admin):
+    assert "Free on the disk of the history: " in client_of(admin).get(URL).content.decode()
+
+
+def test_a_back_fill_says_which_hour_failed_and_that_it_is_tried_again(cluster, client_of, admin):
+    failed_backfill(cluster, attempt=1)
+    client = client_of(admin)
+    page = client.get(URL).content.decode()
+    assert f"The back-fill waits at {times.moment(HOUR_MS)}" in page
+    assert "No space is left for the history: No space left." in page
+    assert "Resume" not in page
+    client.post(f"{URL}/resume")
+    assert "No back-fill has failed." in client.get(URL).content.decode()
+
+
+def test_a_back_fill_that_failed_often_is_resumed_by_an_admin_and_that_is_audited(
+    cluster, client_of, admin
+):
+    run = failed_backfill(cluster, ATTEMPTS_MAX)
+    client = client_of(admin)
+    page = client.get(URL).content.decode()
+    assert f"The back-fill has stopped at {times.moment(HOUR_MS)}" in page
+    assert page.count("No space is left for the history: No space left.") >= 2  # also in the list
+    write_tick(now_ms())
+    again = client.post(URL, days(now_ms()))
+    assert "A back-fill has failed. Resume it, or stop it." in again.content.decode()
+    client.post(f"{URL}/resume")
+    run.refresh_from_db()
+    assert (run.state, run.attempt) == (RunState.WAITING, 0)
+    assert AuditEntry.objects.filter(action="pipeline.resume").exists()
+    assert "has stopped at" not in client.get(URL).content.decode()
+
+
 def test_an_admin_starts_and_stops_a_back_fill_and_both_are_audited(cluster, client_of, admin):
     at_ms = now_ms()
     write_tick(at_ms)
     client = client_of(admin)
     assert client.post(URL, days(at_ms)).status_code == 302
     from_ms = at_ms - at_ms % DAY_MS
-    assert state(cluster).backfill_next_ms == from_ms
-    assert state(cluster).backfill_to_ms == from_ms + DAY_MS
+    assert backfill(cluster).next_ms == from_ms
+    assert backfill(cluster).to_ms == from_ms + DAY_MS
     again = client.post(URL, days(at_ms))
     assert again.status_code == 422
     assert "A back-fill runs already" in again.content.decode()
     assert "Back-fill from" in client.get(URL).content.decode()
     client.post(f"{URL}/stop")
-    assert state(cluster).backfill_next_ms is None
+    assert backfill(cluster) is None
     actions = AuditEntry.objects.order_by("pk").values_list("action", flat=True)
     assert [action for action in actions if action.startswith("pipeline")] == [
         "pipeline.backfill", "pipeline.stop"
@@ -109,4 +152,4 @@ def test_a_back_fill_that_cannot_be_says_why(cluster, client_of, admin, asked, t
     response = client_of(admin).post(URL, asked)
     assert response.status_code == 422
     assert told in response.content.decode()
-    assert not PipelineState.objects.filter(backfill_next_ms__isnull=False).exists()
+    assert not Backfill.objects.exists()

@@ -113,6 +113,50 @@ def test_a_restarted_worker_goes_on_from_the_stored_rows(root, redis_server):
     assert [row["lag_before"] for row in stored("group_partitions")] == [None, 6, 8]
 
 
+def counted(number):
+    """A tick of which every counter grew."""
+    row = {
+        "topic": "a", "partition": 0, "leader": 1, "log_start_offset": 0, "log_end_offset": number,
+        "bytes_in": 10 * number, "bytes_out": 20 * number,
+    }  # fmt: skip
+    group = {"group": "g", "topic": "a", "partition": 0, "committed_offset": number}
+    broker = {"id": 1, "up": True, "requests": 30 * number, "cpu_seconds": 2 * number}
+    return make_tick(
+        FIRST + number, partitions=[row], groups=[group | {"log_end_offset": number}],
+        brokers=[broker],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("gaps", [0, 2])
+def test_no_counter_loses_what_it_grew_by_over_a_restart_of_the_worker(root, redis_server, gaps):
+    put_tick(counted(1))
+    writer.flush(root, "local")
+    put_tick(counted(2))
+    for number in range(gaps):
+        put_tick(make_tick(FIRST + 3 + number, status="gap", reason="x"))
+    writer.flush(root, "local")
+    writer._changes_by_cluster.clear()
+    put_tick(counted(3 + gaps))
+    writer.flush(root, "local")
+    for table in ("partitions", "topics", "cluster"):
+        assert [row["bytes_in"] for row in stored(table)] == [0, 10, 10 + 10 * gaps]
+        assert [row["bytes_out"] for row in stored(table)] == [0, 20, 20 + 20 * gaps]
+        before, after = stored(table)[1:]
+        assert after["rated"] == before["rated"] > 0
+    assert [row["requests"] for row in stored("brokers")] == [0, 30, 30 + 30 * gaps]
+    assert [row["cpu_ms"] for row in stored("brokers")] == [0, 2000, 2000 + 2000 * gaps]
+
+
+def test_without_the_last_tick_in_redis_a_restarted_worker_counts_its_offsets(root, redis_server):
+    put_tick(counted(1))
+    writer.flush(root, "local")
+    writer._changes_by_cluster.clear()
+    redis_server.client().flushall()
+    put_tick(counted(2))
+    writer.flush(root, "local")
+    assert [(row["records"], row["bytes_in"]) for row in stored("partitions")] == [(0, 0), (1, 0)]
+
+
 def test_records_of_an_outage_are_counted_without_a_rate(root, redis_server):
     put_tick(sampled(FIRST, end=10))
     writer.flush(root, "local")

@@ -1,6 +1,7 @@
 import pytest
 
 from monitoring.clusters.models import Cluster
+from monitoring.history import history_disk
 from monitoring.history.levels import HOUR_MS
 from monitoring.pipeline.backlog import Backlog, current
 from monitoring.pipeline.models import PipelineState
@@ -32,15 +33,8 @@ def test_a_state_that_nobody_renewed_says_nothing():
     assert current(NOW_MS) == Backlog()
 
 
-@pytest.mark.parametrize(
-    ("free", "total", "is_full"),
-    [
-        (2**29, 2**40, True),
-        (2**31, 2**40, False),
-        (2**29, 2**30, False),  # half of a small disk
-        (None, None, False),
-    ],
-)
-def test_a_disk_is_full_when_less_than_a_gibibyte_and_three_percent_are_free(free, total, is_full):
-    store(disk_free_bytes=free, disk_total_bytes=total)
-    assert current(NOW_MS).is_disk_full == is_full
+def test_a_full_disk_is_known_at_once_also_if_no_worker_looks(monkeypatch):
+    assert not current(NOW_MS).is_disk_full
+    monkeypatch.setattr(history_disk, "_FREE_SHARE_MIN", 2.0)
+    monkeypatch.setattr(history_disk, "_FREE_BYTES_MIN", 2**63)
+    assert current(NOW_MS).is_disk_full

@@ -5,8 +5,8 @@ import pytest
 from monitoring.clusters.models import Cluster
 from monitoring.history import reader
 from monitoring.history.levels import HOUR_MS, RAW
-from monitoring.pipeline import backfill, services, tasks
-from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
+from monitoring.pipeline import backfill, runs, services, tasks
+from monitoring.pipeline.models import Backfill, PipelineRun, PipelineState, RunState
 from monitoring.reasons import loads
 from monitoring.redis_lock import try_lock
 from monitoring.reports.models import Report
@@ -52,7 +52,7 @@ def test_an_hour_is_done_once_and_told_and_a_back_fill_does_it_again(cluster, ro
     assert run(cluster).started_at > done.started_at
     assert rows_of_levels(root) == rows
     services.run_next(cluster)
-    assert PipelineState.objects.get(cluster=cluster).backfill_next_ms is None
+    assert not Backfill.objects.exists()
 
 
 def test_without_spark_the_hour_waits_and_nothing_is_lost(cluster, root, settings):
@@ -74,7 +74,7 @@ def test_a_failed_hour_is_told_and_tried_again_later(cluster, monkeypatch):
     assert (failed.state, loads(failed.error).code) == (RunState.FAILED, "disk_full")
     services.run_next(cluster)
     assert run(cluster).attempt == 1
-    PipelineRun.objects.update(started_at=failed.started_at - services.RETRY)
+    PipelineRun.objects.update(started_at=failed.started_at - runs.RETRY)
     services.run_next(cluster)
     assert run(cluster).attempt == 2
 
@@ -94,7 +94,7 @@ def test_a_run_of_a_worker_that_ended_is_noted(cluster, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             services.run_next(cluster)
     assert run(cluster).state == RunState.RUNNING
-    services._mark_lost_runs(cluster)
+    runs.mark_lost(cluster)
     assert (run(cluster).state, loads(run(cluster).error).code) == ("waiting", "worker_lost")
 
 

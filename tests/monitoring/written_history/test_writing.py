@@ -14,7 +14,8 @@ from monitoring.history.root_folder import current
 from monitoring.history.series import Range, Subject
 from monitoring.history.table_specs import TICKS
 from monitoring.management.commands import write_past_history
-from monitoring.pipeline import jobs, workspace
+from monitoring.models import PipelineRun
+from monitoring.pipeline import cluster_lock, jobs, services, workspace
 from monitoring.pipeline.due_jobs import roll_ups
 from monitoring.pipeline.tick_counts import read_tick_counts
 from monitoring.written_history import marker, writing
@@ -176,6 +177,31 @@ def test_it_is_not_written_twice(root):
     marker.store(root, "local", marker.WrittenRange(0, DAY_MS, "recorded"))
     with pytest.raises(SystemExit, match="written history already: remove that first"):
         command()
+
+
+@pytest.mark.parametrize("arguments", [[], ["--remove"]])
+def test_while_the_pipeline_is_busy_with_the_cluster_nothing_is_changed(
+    root, monkeypatch, arguments
+):
+    monkeypatch.setattr(write_past_history, "WAIT_S", 0)
+    written = marker.WrittenRange(0, DAY_MS, "recorded")
+    marker.store(root, "local", written)
+    with (
+        cluster_lock.held("local"),
+        pytest.raises(SystemExit, match="the pipeline is busy with it: try again"),
+    ):
+        command(*arguments)
+    assert marker.load(root, "local") == written
+
+
+def test_the_pipeline_does_nothing_while_history_is_removed(recorded, monkeypatch):
+    def remove(*_):
+        assert not services.run_next(Cluster.objects.get())
+        assert not PipelineRun.objects.exists()
+        return marker.WrittenRange(0, DAY_MS, "recorded")
+
+    monkeypatch.setattr(writing, "remove", remove)
+    command("--remove")
 
 
 def test_without_spark_it_says_what_to_do_and_writes_nothing(recorded, settings):

@@ -1,0 +1,62 @@
+"""The lock of a cluster's levels in Redis: one process at a time replaces files of them.
+
+It is renewed while it is held. If it is lost nevertheless, the manifest refuses the second process
+(workspace.py).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from monitoring import redis_client
+from monitoring.redis_lock import renew, try_lock
+
+_LOCK_MS, _RENEW_S = 120_000, 20.0
+_POLL_S = 1.0
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def held(slug: str, wait_s: float = 0.0) -> Iterator[bool]:
+    """Take the lock; yields False if another process has it, also after `wait_s`.
+
+    Raises StoreDown.
+    """
+    key, holder = f"aerie:pipeline:{slug}", uuid.uuid4().hex
+    deadline_s = time.monotonic() + wait_s
+    while True:
+        with try_lock(key, holder, _LOCK_MS) as other:
+            if other is None:
+                with _renewed(key, holder):
+                    yield True
+                return
+        if time.monotonic() >= deadline_s:
+            yield False
+            return
+        time.sleep(_POLL_S)
+
+
+@contextmanager
+def _renewed(key: str, holder: str) -> Iterator[None]:
+    """Renew the lock inside."""
+    ended = threading.Event()
+    thread = threading.Thread(target=_renew, args=(key, holder, ended.wait), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _renew(key: str, holder: str, wait: Callable[[float], bool]) -> None:
+    while not wait(_RENEW_S):
+        try:
+            renew(key, holder, _LOCK_MS)
+        except redis_client.StoreDown as error:
+            log.warning("the lock %s was not renewed: %s", key, error)

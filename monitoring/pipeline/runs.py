@@ -1,0 +1,109 @@
+"""The stored runs of a cluster's jobs: what became of each, and when a failed one is tried again.
+
+An attempt is a job that began. Spark that is not there, and another worker that was quicker, end a
+run before that: it waits, and the next message tries it again.
+"""
+
+from __future__ import annotations
+
+import errno
+from datetime import datetime, timedelta
+
+from billiard.exceptions import SoftTimeLimitExceeded
+from django.utils import timezone
+
+from monitoring.background.queues import QUEUES
+from monitoring.clusters.models import Cluster
+from monitoring.pipeline.due_jobs import Job
+from monitoring.pipeline.jobs import Written
+from monitoring.pipeline.models import PipelineRun, RunState
+from monitoring.reasons import Reason, dumps
+
+RETRY = timedelta(minutes=5)  # after the first failure; doubled by each other one
+RETRY_MAX = timedelta(hours=6)
+LOST_MAX = 3  # attempts that ended with their worker or with Spark
+RUNS_KEPT = timedelta(days=30)
+JobKey = tuple[str, int]
+"""The kind and the start of a job; a cluster has one run of them."""
+
+
+def key_of(job: Job) -> JobKey:
+    return job.kind, job.start_ms
+
+
+def begin(cluster: Cluster, job: Job) -> PipelineRun:
+    """Store that the job runs now."""
+    run, _ = PipelineRun.objects.update_or_create(
+        cluster=cluster,
+        kind=job.kind,
+        start_ms=job.start_ms,
+        defaults={"state": RunState.RUNNING, "started_at": timezone.now(), "error": ""},
+    )
+    run.attempt += 1
+    run.save(update_fields=["attempt"])
+    return run
+
+
+def end(run: PipelineRun, result: Written | Exception, seconds: float) -> None:
+    """Store what became of it."""
+    run.seconds = seconds
+    if isinstance(result, Written):
+        run.state, run.rows, run.bytes, run.attempt = RunState.DONE, result.rows, result.bytes, 0
+    else:
+        _set_failure(run, result)
+    run.save()
+
+
+def _set_failure(run: PipelineRun, error: Exception) -> None:
+    """Set the state, and the reason to store."""
+    from monitoring.spark.session import SparkUnavailable, session_lost_error
+
+    why = (str(error).splitlines() or [type(error).__name__])[0][:300]
+    run.state = RunState.FAILED
+    if isinstance(error, SparkUnavailable | FileExistsError):
+        run.state, run.attempt = RunState.WAITING, run.attempt - 1
+        reason = Reason("spark_not_available", why=why)
+        if isinstance(error, FileExistsError):
+            reason = Reason("other_worker")
+    elif lost := session_lost_error(error):
+        if run.attempt < LOST_MAX:
+            run.state = RunState.WAITING
+        reason = Reason("spark_not_available", why=str(lost))
+    elif isinstance(error, SoftTimeLimitExceeded):
+        reason = Reason("job_too_long", minutes=(QUEUES["spark"].soft_time_limit_s or 0) // 60)
+    elif "No space left" in str(error) or getattr(error, "errno", None) == errno.ENOSPC:
+        reason = Reason("disk_full", why=why)
+    else:
+        code = "history_unreadable" if isinstance(error, OSError) else "job_failed"
+        reason = Reason(code, why=why)
+    run.error = dumps(reason)
+
+
+def mark_lost(cluster: Cluster) -> None:
+    """Runs that are still running are those of a worker that ended: the caller has the lock."""
+    running = PipelineRun.objects.filter(cluster=cluster, state=RunState.RUNNING)
+    lost = {"error": dumps(Reason("worker_lost"))}
+    running.filter(attempt__gte=LOST_MAX).update(state=RunState.FAILED, **lost)
+    running.update(state=RunState.WAITING, **lost)
+
+
+def delete_settled(cluster: Cluster, due: set[JobKey]) -> None:
+    """Delete what is neither done nor due: another way did it, or its input is expired."""
+    for run in PipelineRun.objects.filter(cluster=cluster).exclude(state=RunState.DONE):
+        if (run.kind, run.start_ms) not in due:
+            run.delete()
+
+
+def failed(cluster: Cluster) -> dict[JobKey, PipelineRun]:
+    runs = PipelineRun.objects.filter(cluster=cluster, state=RunState.FAILED)
+    return {(run.kind, run.start_ms): run for run in runs}
+
+
+def retry_at(run: PipelineRun) -> datetime:
+    """When a failed run is tried again."""
+    doublings = min(max(run.attempt - 1, 0), 10)
+    return run.started_at + min(RETRY * (1 << doublings), RETRY_MAX)
+
+
+def drop_old() -> None:
+    PipelineRun.objects.filter(started_at__lt=timezone.now() - RUNS_KEPT).delete()

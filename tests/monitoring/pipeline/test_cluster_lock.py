@@ -1,0 +1,33 @@
+from monitoring.pipeline import cluster_lock
+
+KEY = "aerie:pipeline:local"
+
+
+def test_one_process_at_a_time_has_it(redis_server):
+    with cluster_lock.held("local") as first, cluster_lock.held("local") as second:
+        assert (first, second) == (True, False)
+    with cluster_lock.held("local") as again:
+        assert again
+
+
+def test_each_cluster_has_its_own(redis_server):
+    with cluster_lock.held("local") as first, cluster_lock.held("other") as second:
+        assert first
+        assert second
+
+
+def test_it_is_renewed_while_it_is_held(redis_server, monkeypatch):
+    monkeypatch.setattr(cluster_lock, "_RENEW_S", 0.01)
+    client = redis_server.client()
+    with cluster_lock.held("local"):
+        client.pexpire(KEY, 60_000)
+        while client.pttl(KEY) <= 60_000:
+            pass
+
+
+def test_who_waits_gets_it_when_it_is_free(redis_server, monkeypatch):
+    client = redis_server.client()
+    client.set(KEY, "another")
+    monkeypatch.setattr(cluster_lock.time, "sleep", lambda _: client.delete(KEY))
+    with cluster_lock.held("local", wait_s=600) as is_held:
+        assert is_held
