@@ -39,7 +39,7 @@ _changes_by_cluster: dict[str, TickChanges] = {}
 def flush(root: Root, slug: str) -> int:
     """Append the ticks that are not in the history yet; returns their number.
 
-    Raises StoreDown or OSError.
+    Raises RedisDown or OSError.
     """
     after_ms = flushed_until_ms(root, slug)
     start, flushed = str(max(after_ms - _OVERLAP_MS, 0)), 0

@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 def run_next(cluster: Cluster) -> bool:
     """Do the next job of a cluster, if one is due; returns whether more wait.
 
-    Raises StoreDown.
+    Raises RedisDown.
 
     A job that fails is stored as a failed run and tried again later; the others go on.
     """
@@ -190,5 +190,5 @@ def _renew(key: str, holder: str, wait: Callable[[float], bool]) -> None:
     while not wait(_RENEW_S):
         try:
             renew(key, holder, _LOCK_MS)
-        except redis_client.StoreDown as error:
+        except redis_client.RedisDown as error:
             log.warning("the lock %s was not renewed: %s", key, error)
