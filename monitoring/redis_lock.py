@@ -29,7 +29,8 @@ def try_lock(key: str, holder: str, lifetime_ms: int) -> Iterator[str | None]:
         taken = client.set(key, holder, nx=True, px=lifetime_ms)
         current = None if taken else cast(bytes | None, client.get(key))
     if not taken:
-        yield current.decode() if current else holder  # it was released in between
+        # If the lock was released meanwhile, there is no other name to yield.
+        yield current.decode() if current else holder
         return
     try:
         yield None
