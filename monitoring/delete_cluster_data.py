@@ -33,5 +33,5 @@ def delete_samples(slug: str) -> None:
     try:
         with redis_client.guarded() as client:
             client.delete(*redis_keys.all_but_lock(slug))
-    except redis_client.StoreDown as error:
+    except redis_client.RedisDown as error:
         log.warning("the samples of %s in Redis could not be deleted: %s", slug, error)

@@ -115,9 +115,9 @@ def _redis() -> Part:
     try:
         with redis_client.quick() as client:
             client.set("aerie:health", 1, px=60_000)
-    except redis_client.StoreFull:
+    except redis_client.RedisFull:
         return Part("redis", State.DOWN, Why.FULL)
-    except redis_client.StoreDown:
+    except redis_client.RedisDown:
         return Part("redis", State.DOWN, Why.SILENT)
     return Part("redis")
 
@@ -132,7 +132,7 @@ def _processes(redis: Part) -> list[Part]:
         return [Part(name, State.UNKNOWN, Why.REDIS_SILENT) for name in processes]
     try:
         ages = heartbeats.ages_ms()
-    except redis_client.StoreDown:
+    except redis_client.RedisDown:
         return [Part(name, State.UNKNOWN, Why.REDIS_SILENT) for name in processes]
     return [_process(name, process, ages) for name, process in processes.items()]
 

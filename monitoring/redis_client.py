@@ -23,13 +23,13 @@ StreamEntry = tuple[bytes, dict[bytes, bytes]]  # (id, fields)
 _retry_at: dict[str, float] = {}  # URL → when `quick` tries again
 
 
-class StoreDown(Exception):
+class RedisDown(Exception):
     """Redis does not answer. Retriable; a write may or may not have been executed."""
 
     retriable = True
 
 
-class StoreFull(StoreDown):
+class RedisFull(RedisDown):
     """Redis has reached `maxmemory` and refuses writes. Deletes still work."""
 
 
@@ -52,8 +52,8 @@ def client() -> redis.Redis:
 
 @contextmanager
 def guarded() -> Iterator[redis.Redis]:
-    """The client; failures are raised as StoreDown."""
-    with _raising_store_errors():
+    """The client; failures are raised as RedisDown."""
+    with _raising_redis_down():
         yield client()
 
 
@@ -62,13 +62,13 @@ def quick() -> Iterator[redis.Redis]:
     """Like `guarded`, with a short time-out; fails at once shortly after a failure."""
     url = settings.REDIS_URL
     if time.monotonic() < _retry_at.get(url, 0.0):
-        raise StoreDown("Redis did not answer a moment ago")
+        raise RedisDown("Redis did not answer a moment ago")
     try:
-        with _raising_store_errors():
+        with _raising_redis_down():
             yield _client_of(url, _QUICK_TIMEOUT_S)
-    except StoreFull:
+    except RedisFull:
         raise  # a full Redis answers without delay
-    except StoreDown:
+    except RedisDown:
         _retry_at[url] = time.monotonic() + _BACKOFF_S
         raise
 
@@ -79,7 +79,7 @@ def stream_entries(reply: object) -> list[StreamEntry]:
 
 
 def check() -> None:
-    """Raises StoreDown within half a second if Redis does not answer now."""
+    """Raises RedisDown within half a second if Redis does not answer now."""
     reset_backoff()
     with quick() as quick_client:
         quick_client.ping()
@@ -91,16 +91,16 @@ def reset_backoff() -> None:
 
 
 @contextmanager
-def _raising_store_errors() -> Iterator[None]:
+def _raising_redis_down() -> Iterator[None]:
     try:
         yield
     except (redis.ConnectionError, redis.TimeoutError) as error:
-        raise StoreDown(f"Redis cannot be reached: {error}") from error
+        raise RedisDown(f"Redis cannot be reached: {error}") from error
     except redis.ResponseError as error:
         # The error's code is in its text or, for codes known to the library, in `status_code`.
         message = f"{getattr(error, 'status_code', '')} {error}"
         if "OOM " in message:
-            raise StoreFull(f"Redis is full: {error}") from error
+            raise RedisFull(f"Redis is full: {error}") from error
         if any(word in message for word in _REFUSALS):
-            raise StoreDown(f"Redis refuses work: {error}") from error
+            raise RedisDown(f"Redis refuses work: {error}") from error
         raise

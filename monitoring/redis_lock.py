@@ -24,12 +24,13 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def try_lock(key: str, holder: str, lifetime_ms: int) -> Iterator[str | None]:
-    """Try to take the lock. Yields None on success, else the holder's name. Raises StoreDown."""
+    """Try to take the lock. Yields None on success, else the holder's name. Raises RedisDown."""
     with redis_client.guarded() as client:
         taken = client.set(key, holder, nx=True, px=lifetime_ms)
         current = None if taken else cast(bytes | None, client.get(key))
     if not taken:
-        yield current.decode() if current else holder  # it was released in between
+        # If the lock was released meanwhile, there is no other name to yield.
+        yield current.decode() if current else holder
         return
     try:
         yield None
@@ -38,7 +39,7 @@ def try_lock(key: str, holder: str, lifetime_ms: int) -> Iterator[str | None]:
 
 
 def renew(key: str, holder: str, lifetime_ms: int) -> None:
-    """Extend the lock, if `holder` still has it. Raises StoreDown."""
+    """Extend the lock, if `holder` still has it. Raises RedisDown."""
     with redis_client.guarded() as client:
         client.eval(_RENEW, 1, key, holder, lifetime_ms)
 
@@ -47,7 +48,7 @@ def _release(key: str, holder: str) -> None:
     try:
         with redis_client.guarded() as client:
             client.eval(_RELEASE, 1, key, holder)
-    except redis_client.StoreDown:
+    except redis_client.RedisDown:
         log.warning(
             "the lock %s was not released, since Redis does not answer; it will expire", key
         )

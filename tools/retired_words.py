@@ -620,6 +620,8 @@ RETIRED = {
     "registry_error": "registry_failure",
     "error_mapping.translate": "error_mapping.gateway_error_of",
     "public_topics": "non_internal_topics",
+    "StoreDown": "RedisDown",
+    "StoreFull": "RedisFull",
 }
 
 RETIRED_IN_BROKERD = {

@@ -1,5 +1,5 @@
-"""The metrics of the data pipeline: of each cluster, as its worker stored them last; and of the disk
-of the history, as it is now."""
+"""The metrics of the data pipeline: of each cluster, as its worker stored them last; and of the
+disk of the history, as it is now."""
 
 from __future__ import annotations
 

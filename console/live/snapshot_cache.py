@@ -32,7 +32,7 @@ from monitoring.own_topics import NAMES
 from monitoring.read_model.row_types import Totals
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.read_model.tick_columns import TickColumns
-from monitoring.redis_client import StoreDown, reset_backoff
+from monitoring.redis_client import RedisDown, reset_backoff
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
@@ -228,7 +228,7 @@ def _update(slug: str, entry: _CacheEntry) -> None:
     try:
         found = _read_newer_ticks(slug, entry.data, tuple(entry.scopes))
         entry.data = replace(found, unreadable_reason="", unreadable_since_ms=None)
-    except StoreDown:
+    except RedisDown:
         text = gettext_lazy("Redis, which holds the samples, does not answer.")
         entry.data = _mark_unreadable(entry.data, text)
     except ValueError as error:
@@ -307,7 +307,7 @@ def _read_points(slug: str, entry: _CacheEntry, scope: Scope) -> None:
         for tick in tick_stream.recent_ticks(slug, _sparkline_start_ms(data.newest)):
             if tick.tick <= data.newest.tick:
                 past = _add_tick(past, tick, (scope,))
-    except (StoreDown, ValueError):
+    except (RedisDown, ValueError):
         return  # the status reports it
     entry.data = replace(data, points={**data.points, scope: past.points.get(scope, ())})
     if _is_large(data.newest):

@@ -26,7 +26,7 @@ from monitoring.alerts.state_machine import (
 )
 from monitoring.own_topics import public_scope
 from monitoring.reasons import Reason, dumps
-from monitoring.redis_client import StoreDown
+from monitoring.redis_client import RedisDown
 from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ def evaluate(tick: Tick) -> bool:
             changed = changed or has_changed
         if pending or any(new_pending.values()):
             pending_subjects.save(tick.cluster, new_pending)
-    except StoreDown as error:
+    except RedisDown as error:
         log.warning(
             "the alert rules of %s were not all evaluated on tick %d: %s",
             tick.cluster,

@@ -17,7 +17,7 @@ _SUBJECTS_MAX = 100_000
 
 
 def load(slug: str) -> Pending:
-    """The pending subjects of the cluster. Raises StoreDown."""
+    """The pending subjects of the cluster. Raises RedisDown."""
     with redis_client.guarded() as client:
         stored = client.get(redis_keys.pending(slug))
     pending: Pending = {}
@@ -28,7 +28,7 @@ def load(slug: str) -> Pending:
 
 
 def save(slug: str, pending: Mapping[int, Mapping[Subject, SubjectState]]) -> None:
-    """Replace the pending subjects of the cluster. Raises StoreDown."""
+    """Replace the pending subjects of the cluster. Raises RedisDown."""
     rows = [
         (rule_id, subject.group, subject.topic, state.since_ms, state.last_over_ms)
         for rule_id, subjects in pending.items()

@@ -31,7 +31,7 @@ class BeatScheduler(Scheduler):
             self._last_heartbeat_s = time.monotonic()
             try:
                 heartbeats.record(NAME)
-            except redis_client.StoreDown:
+            except redis_client.RedisDown:
                 pass  # apply_entry logs it
         due_in_s: float = super().tick(*args, **kwargs)
         return min(due_in_s, heartbeats.INTERVAL_S)

@@ -16,13 +16,13 @@ _RECORD_LUA = "redis.call('hset', KEYS[1], ARGV[1], redis.call('time')[1] * 1000
 
 
 def record(name: str) -> None:
-    """Record a heartbeat of `name`. Raises StoreDown."""
+    """Record a heartbeat of `name`. Raises RedisDown."""
     with redis_client.guarded() as client:
         client.eval(_RECORD_LUA, 1, KEY, name)
 
 
 def ages_ms() -> dict[str, int]:
-    """The age of the last heartbeat by name. Raises StoreDown within half a second."""
+    """The age of the last heartbeat by name. Raises RedisDown within half a second."""
     with redis_client.quick() as client:
         pipe = client.pipeline(transaction=False)
         pipe.time()

@@ -41,10 +41,10 @@ class Heartbeat(bootsteps.StartStopStep):
         try:
             for queue in queues:
                 heartbeats.record(queue)
-        except redis_client.StoreFull:
+        except redis_client.RedisFull:
             if "sampling" in queues:
                 delete_old_samples()
-        except redis_client.StoreDown as error:
+        except redis_client.RedisDown as error:
             if not self._is_redis_down:
                 log.warning("no heartbeat: %s", error)
             self._is_redis_down = True

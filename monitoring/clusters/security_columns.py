@@ -76,7 +76,7 @@ class ClusterSecurity(models.Model):
         default="",
         choices=[(name, name) for name in SASL_MECHANISMS],
     )
-    # Of OAUTHBEARER: the client's id and secret.
+    # With OAUTHBEARER: the client's id and secret.
     sasl_username = models.CharField(max_length=500, blank=True, default="")
     sasl_password = EncryptedField()
     token_url = models.CharField(

@@ -15,7 +15,7 @@ TOKEN_S = 5.0  # from the token endpoint of OAUTHBEARER
 CHANGE_S = 15  # of topics, groups, brokers, quotas; acknowledgements of records
 CONTROLLER_S = 2 * CHANGE_S  # to find the controller, and to send it a request
 CONTROLLER_WAIT_MS = 10_000  # a controller answers a request within this time
-RETRY_S = 0.5  # the first request after one that failed
+RETRY_S = 0.5  # of the first request after one that failed
 
 # With librdkafka:
 TOPIC_METADATA_S = 8.0  # of the topic that records are written to

@@ -21,7 +21,7 @@ from monitoring.history.key_rows import rows_of_key
 from monitoring.history.live_ticks import Window
 from monitoring.history.table_specs import CLUSTER, RAW_TICKS, TICKS, RowKey, Table
 from monitoring.history.tick_changes import TickChanges
-from monitoring.redis_client import StoreDown
+from monitoring.redis_client import RedisDown
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
 
@@ -63,7 +63,7 @@ def rows_since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.T
             if key_rows.window is not window:
                 key_rows = _KeyRows(begin_ms, window)
             _continue(key_rows, window, table, key)
-        except StoreDown:
+        except RedisDown:
             pass
         _rows_by_key[name] = key_rows
         if len(_rows_by_key) > _KEYS_MAX:
@@ -75,7 +75,7 @@ def rows_since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.T
 
 
 def _continue(key_rows: _KeyRows, window: Window, table: Table, key: RowKey) -> None:
-    """Add the rows of new ticks; drop those that have left the live window. Raises StoreDown."""
+    """Add the rows of new ticks; drop those that have left the live window. Raises RedisDown."""
     for tick in window.ticks_since(max(key_rows.begin_ms, key_rows.last_start_ms + 1)):
         tables = key_rows.changes.changed_tables(_for_key(tick, key), table.name)
         key_rows.ticks = _appended(key_rows.ticks, tables[TICKS])

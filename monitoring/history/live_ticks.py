@@ -42,7 +42,7 @@ class Window:
     def fetch_new(self) -> bool:
         """Add the newest ticks of Redis. Returns False if Redis does not have the ticks of before.
 
-        Raises StoreDown.
+        Raises RedisDown.
         """
         is_same = not self._ticks
         start_ms = self._ticks[-1].start_ms if self._ticks else self.begin_ms
@@ -58,7 +58,7 @@ class Window:
         return is_same
 
     def ticks_since(self, from_ms: int) -> Iterator[Tick]:
-        """The ticks that began at `from_ms` or later. Raises StoreDown."""
+        """The ticks that began at `from_ms` or later. Raises RedisDown."""
         if from_ms < self.begin_ms:
             for fields in tick_stream.entries(self.slug, from_ms, self.begin_ms):
                 yield self._decoded(fields)
@@ -90,7 +90,7 @@ _windows: OrderedDict[tuple[str, Tables], Window] = OrderedDict()
 def window(slug: str, tables: Tables, begin_ms: int) -> Window:
     """The window with the newest ticks; another object than before if Redis has other ticks.
 
-    Without Redis it has those that are known. Callers must hold a lock. Raises StoreDown.
+    Without Redis it has those that are known. Callers must hold a lock. Raises RedisDown.
     """
     name = (slug, tables)
     found = _windows.pop(name, None)

@@ -18,7 +18,7 @@ _LOCK, _LOCK_MS = "aerie:history:writing", 300_000
 
 
 def flush(slugs: Iterable[str]) -> bool:
-    """Append the new ticks of these clusters. Raises StoreDown.
+    """Append the new ticks of these clusters. Raises RedisDown.
 
     Returns False if another worker holds the lock; then nothing was done.
     """
@@ -43,6 +43,6 @@ def _for_each_cluster(slugs: Iterable[str], work: Callable[[Root, str], object])
         for slug in slugs:
             try:
                 work(current(), slug)
-            except (OSError, ValueError, redis_client.StoreDown) as error:
+            except (OSError, ValueError, redis_client.RedisDown) as error:
                 log.error("history of %s: %s", slug, error)
     return True

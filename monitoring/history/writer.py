@@ -39,7 +39,7 @@ _changes_by_cluster: dict[str, TickChanges] = {}
 def flush(root: Root, slug: str) -> int:
     """Append the ticks that are not in the history yet; returns their number.
 
-    Raises StoreDown or OSError.
+    Raises RedisDown or OSError.
     """
     after_ms = flushed_until_ms(root, slug)
     changes = _changes_of(root, slug)
@@ -58,7 +58,7 @@ def flush(root: Root, slug: str) -> int:
 
 
 def _tick_at(slug: str, at_ms: int) -> Tick | None:
-    """The tick of this time, if Redis still has it. Raises StoreDown."""
+    """The tick of this time, if Redis still has it. Raises RedisDown."""
     key, first = redis_keys.ticks(slug), max(at_ms - _OVERLAP_MS, 0)
     with redis_client.guarded() as client:
         found = client.xrevrange(key, max=at_ms, min=first, count=_TICKS_PER_READ)

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 def held(slug: str, wait_s: float = 0.0) -> Iterator[bool]:
     """Take the lock; yields False if another process has it, also after `wait_s`.
 
-    Raises StoreDown.
+    Raises RedisDown.
     """
     key, holder = f"aerie:pipeline:{slug}", uuid.uuid4().hex
     deadline_s = time.monotonic() + wait_s
@@ -58,5 +58,5 @@ def _renew(key: str, holder: str, wait: Callable[[float], bool]) -> None:
     while not wait(_RENEW_S):
         try:
             renew(key, holder, _LOCK_MS)
-        except redis_client.StoreDown as error:
+        except redis_client.RedisDown as error:
             log.warning("the lock %s was not renewed: %s", key, error)

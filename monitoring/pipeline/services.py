@@ -44,7 +44,7 @@ class _Due:
 def run_next(cluster: Cluster) -> bool:
     """Do the next job of a cluster, if one is due; returns whether more wait.
 
-    Raises StoreDown.
+    Raises RedisDown.
 
     A job that fails is stored as a failed run and tried again later; the others go on.
     """

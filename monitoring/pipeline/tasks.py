@@ -55,7 +55,7 @@ def refresh() -> None:
 
 
 def send(slug: str) -> None:
-    """Send `roll_up` for a cluster, unless one waits already. Raises StoreDown."""
+    """Send `roll_up` for a cluster, unless one waits already. Raises RedisDown."""
     with redis_client.guarded() as client:
         if not client.set(_key(slug), 1, nx=True, px=EXPIRES_S * 1000):
             return

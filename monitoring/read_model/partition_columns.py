@@ -38,8 +38,8 @@ class PartitionColumns:
     start: Floats
     end: Floats
     size: Floats  # of the leader's replica
-    replicas_size: Floats  # the sum over replicas whose size is known …
-    replicas_known: np.ndarray  # … and their number
+    replicas_size: Floats  # the sum over the replicas whose size is known
+    replicas_known: np.ndarray  # the number of these replicas
     bytes_in: Floats
     bytes_out: Floats
     last_record_ms: Floats

@@ -343,7 +343,7 @@ class Totals:
     groups: int = 0
     groups_silent: int = 0  # groups whose coordinators do not answer
     disk_bytes: PartialSum = field(default_factory=PartialSum)
-    # Of the disks of all brokers.
+    # The sums over the disks of all brokers.
     disk_free_bytes: PartialSum = field(default_factory=PartialSum)
     disk_total_bytes: PartialSum = field(default_factory=PartialSum)
     messages_rate: PartialSum = field(default_factory=PartialSum)

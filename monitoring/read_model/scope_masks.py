@@ -1,4 +1,4 @@
-"""What of a tick is in a scope, as masks over its columns. Pure."""
+"""Which topics, groups and partitions of a tick are in a scope, as masks over its columns. Pure."""
 
 from dataclasses import dataclass
 

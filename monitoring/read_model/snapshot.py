@@ -71,7 +71,7 @@ class Snapshot:
 
     @cached_property
     def masks(self) -> ScopeMasks:
-        """What of the tick is in the scope."""
+        """Which parts of the tick are in the scope."""
         return ScopeMasks(self.columns, self.scope)
 
     # Topics and their partitions.

@@ -111,4 +111,4 @@ def _headers(data: bytes, at: int, end: int) -> Headers:
 
 
 DAMAGE_ERRORS = (KafkaError, ValueError, IndexError)
-"""What reading a damaged batch raises."""
+"""The errors that reading a damaged batch raises."""

@@ -27,7 +27,7 @@ _TOKEN = re.compile(
     rf"\"[^\"]*\"|'[^']*'|has\(\s*record{_STEPS}\s*\)|record\b{_STEPS}|\w+|//|.", re.DOTALL
 )
 _VARIABLE = "record_"
-# Texts that may end elsewhere, and variables that the expression has already.
+# In an expression with these, a text may not end where _TOKEN ends it, or a variable is taken.
 _NOT_REWRITTEN = ("\\", '"""', "'''", _VARIABLE)
 _TEXT = r'"(?P<{}>[\w .:/@=+-]+)"'
 _PATH = r"record(?:\.\w+|\[\"[^\"\\]+\"\])+"

@@ -42,9 +42,9 @@ class ScannedKeys(NamedTuple):
 
     hashes: Hashes
     records: Records
-    batches: int
-    without_key: int
-    aborted: int  # records
+    batches: int  # their number
+    without_key: int  # records
+    aborted: int  # records of aborted transactions
     size_bytes: int
     other_bytes: int
     end_offset: int
@@ -110,7 +110,7 @@ class CompactionEstimate:
             self._merge()
 
     def figures(self) -> CompactionFigures:
-        """Of what was added so far."""
+        """The figures of what was added so far."""
         self._merge()
         newest, totals = self._newest, self._totals
         kept = newest[newest["kind"] != EXPIRED]

@@ -56,7 +56,7 @@ class CompactionSearch(Search):
         self, window: Window, scanned: ScanResult, size_bytes: int, position: int
     ) -> None:
         if window.first != self._progress.positions[window.partition]:
-            return  # the one before it could not be read, and the estimate is of all up to there
+            return  # the window before was not read: the estimate is of what comes before that
         assert scanned.keys is not None
         self._estimate.add(scanned.keys)
         super()._add_matches(window, scanned, size_bytes, position)

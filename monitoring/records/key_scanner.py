@@ -102,7 +102,7 @@ def _has_expired(header: BatchHeader, now_ms: int) -> bool:
 
 
 def _keyed_records(data: bytes, count: int) -> tuple["array[int]", "array[int]", list[int]]:
-    """Of the records with a key: hashes, encoded sizes, and which of them are tombstones.
+    """The hashes and encoded sizes of the records with a key, and which of them are tombstones.
 
     Raises KafkaError, ValueError or IndexError if a record is damaged.
     """

@@ -118,7 +118,7 @@ class Search:
         self._channels: dict[tuple[str, int], Channel] = {}
         self._budget = ByteBudget()
         self._matched_bytes = 0
-        self._sent_all = True  # of the windows that were scanned
+        self._sent_all = True  # whether all matches of the scanned windows were sent
         self._leaders: dict[int, tuple[str, int]] = {}
         self._reader = ClusterReader(request.settings, None, lambda: 0)
 
@@ -233,7 +233,8 @@ class Search:
             pieces.append(fetched._replace(records=records))
             at = max(after, at + 1)
         size_bytes = sum(len(piece.records) for piece in pieces)
-        is_open = self._request.follows and at < window.end  # of a transaction that goes on
+        # The rest is of an open transaction: a search that follows reads it later.
+        is_open = self._request.follows and at < window.end
         self._windows.finish(window, size_bytes)
         await self._scan_window(window, pieces, at if is_open else window.end)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 WINDOW_BYTES = 4 << 20
 DECODED_WINDOW_BYTES = 2 << 20
-"""Of a search that decodes each record: 0.1 s of work, after which the page shows the matches."""
+"""For a search that decodes each record: 0.1 s of work, after which the page shows the matches."""
 _WIDTH_FIRST = 256  # offsets
 _GROWTH = 4
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from monitoring.redis_client import StoreDown
+from monitoring.redis_client import RedisDown
 from monitoring.reports.charts import Chart, throughput_and_lag_charts
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _store_newest_samples(report: Report) -> None:
 
     try:
         why = "" if services.flush([report.cluster.slug]) else "another worker writes the history"
-    except StoreDown as error:
+    except RedisDown as error:
         why = str(error)
     if why:
         _log.warning("report %s lacks the newest samples: %s", report.id, why)

@@ -43,7 +43,7 @@ class Report(models.Model):
     progress = models.PositiveSmallIntegerField(default=0)  # per cent
     # A code; console/reports/texts.py has its text.
     stage = models.CharField(max_length=40, blank=True, default="")
-    error = models.CharField(max_length=40, blank=True, default="")  # a code, too
+    error = models.CharField(max_length=40, blank=True, default="")  # a code, as `stage`
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,

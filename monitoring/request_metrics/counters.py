@@ -1,4 +1,4 @@
-"""What a broker has counted of its requests by API, from samples of its metrics. Pure.
+"""The counters of a broker's requests by API, from samples of its metrics. Pure.
 
 The names are those that Prometheus' JMX exporter makes with its example rules for Kafka, which
 brokerd has too: `kafka_network_requestmetrics_<what>{request="Produce"}`. Times are in

@@ -99,7 +99,7 @@ def _values_between(before: Distribution, now: Distribution) -> Distribution:
 
 
 def _increase(before: float | None, now: float | None) -> float | None:
-    """What a counter increased by; None if one of its values is not known."""
+    """The increase of a counter; None if one of its values is not known."""
     return None if before is None or now is None else max(now - before, 0.0)
 
 

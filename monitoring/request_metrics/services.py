@@ -4,7 +4,7 @@ from monitoring.clock import now_ms
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
 from monitoring.reasons import Reason
-from monitoring.redis_client import StoreDown
+from monitoring.redis_client import RedisDown
 from monitoring.request_metrics import stored_readings
 from monitoring.request_metrics.counters import PREFIXES, parse_reading
 from monitoring.request_metrics.prometheus_parser import InvalidFormat, Sample, samples
@@ -26,7 +26,7 @@ def _readings(gateway: Gateway, slug: str, broker_id: int) -> StoredReadings:
     """The newest reading and those before. Without Redis there are none before."""
     try:
         stored = stored_readings.load(slug, broker_id, now_ms())
-    except StoreDown:
+    except RedisDown:
         stored = []
     if stored and now_ms() - stored[0][0] < FRESH_MS:
         return stored
@@ -34,7 +34,7 @@ def _readings(gateway: Gateway, slug: str, broker_id: int) -> StoredReadings:
     stored = stored_readings.add_newest(stored, now_ms(), newest)
     try:
         stored_readings.save(slug, broker_id, stored)
-    except StoreDown:
+    except RedisDown:
         pass  # the next page shows the figures since the start again
     return stored
 

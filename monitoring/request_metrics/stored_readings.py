@@ -20,7 +20,7 @@ StoredReadings = list[tuple[int, list[Sample]]]  # times and samples, the newest
 
 
 def load(slug: str, broker_id: int, now_ms: int) -> StoredReadings:
-    """The readings of the last two minutes. Raises StoreDown."""
+    """The readings of the last two minutes. Raises RedisDown."""
     with redis_client.quick() as client:
         found = client.hget(redis_keys.request_readings(slug), str(broker_id))
     if not isinstance(found, bytes):
@@ -33,7 +33,7 @@ def load(slug: str, broker_id: int, now_ms: int) -> StoredReadings:
 
 
 def save(slug: str, broker_id: int, stored: StoredReadings) -> None:
-    """Raises StoreDown."""
+    """Raises RedisDown."""
     packed = zlib.compress(json.dumps(stored).encode(), level=1)
     key = redis_keys.request_readings(slug)
     with redis_client.quick() as client:

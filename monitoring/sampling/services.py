@@ -45,9 +45,9 @@ def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -
                 return None
             if tick.ok:
                 readers.last_ticks[target.slug] = tick
-    except redis_client.StoreDown as error:
+    except redis_client.RedisDown as error:
         log.warning("tick %d of %s is lost: %s", tick_number, target.slug, error)
-        if isinstance(error, redis_client.StoreFull):
+        if isinstance(error, redis_client.RedisFull):
             _free_redis_memory()
         return None
     notify(f"tick.{target.slug}", "tick", tick)
@@ -91,7 +91,7 @@ def _free_redis_memory() -> None:
     """Free memory here: with a full Redis, the worker may not receive the periodic task for it."""
     try:
         delete_old_samples()
-    except redis_client.StoreDown as error:
+    except redis_client.RedisDown as error:
         log.warning("no old samples were deleted: %s", error)
 
 

@@ -13,7 +13,7 @@ from monitoring.delete_cluster_data import delete_samples
 from monitoring.encryption import SecretUnreadable
 from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
-from monitoring.redis_client import StoreDown
+from monitoring.redis_client import RedisDown
 from monitoring.sampling.reader_pool import SamplingTarget
 from monitoring.sampling.services import readers, sample_cluster
 from monitoring.ticks import tick_stream
@@ -55,7 +55,7 @@ def _target(cluster: Cluster, tick_number: int) -> SamplingTarget | None:
         log.warning("cluster %s cannot be sampled: %s", cluster.slug, error)
         try:
             record_gap(cluster.slug, tick_number, Reason("settings_unreadable", why=error.reason))
-        except StoreDown:
+        except RedisDown:
             pass
         return None
 

@@ -39,7 +39,7 @@ class TypeBuilder(Protocol[T]):
 def compile_schema(
     builder: TypeBuilder[T], text: str, references: Sequence[tuple[str, str]] = ()
 ) -> tuple[T, Any]:
-    """What `builder` makes of a schema, and the schema in JSON.
+    """The result of `builder` for a schema, and the schema in JSON.
 
     `references`: names and texts of the schemas whose types it names, each after those that it
     names itself. Raises SchemaInvalid.

@@ -268,7 +268,7 @@ def _closest(errors: list[ValueDoesNotFit], label: str) -> ValueDoesNotFit:
 
 
 def _logical(writer: Writer, logical_type: avro_logical_encode.LogicalType | None) -> Writer:
-    """A writer that takes what the logical type is shown as, too."""
+    """A writer that also takes the text as which the logical type is shown."""
     if logical_type is None:
         return writer
 

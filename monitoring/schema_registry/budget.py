@@ -20,7 +20,7 @@ class SchemaInvalid(Exception):
 
 
 class Budget:
-    """What decoding one record may still cost, and how deep it is nested."""
+    """The cost that the decoding of one record may still have, and the depth of nesting."""
 
     __slots__ = ("depth", "left")
 

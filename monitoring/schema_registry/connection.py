@@ -40,7 +40,7 @@ class RegistryError(Exception):
 
 
 def run(settings: RegistrySettings, read: "Callable[[Connection], Awaitable[T]]") -> T:
-    """What `read` reads with a connection. Raises RegistryError. Blocks; not for an event loop."""
+    """The result of `read` on a connection. Raises RegistryError. Blocks; not for an event loop."""
 
     async def connected() -> T:
         async with asyncio.timeout(TIMEOUT_S):

@@ -15,7 +15,7 @@ def standard_json(text: str) -> Any:
 
 
 def exact_json(text: str) -> Any:
-    """The same with exact numbers. Raises ValueError also for those beyond a double's."""
+    """As standard_json, with exact numbers. Raises ValueError also for numbers beyond a double."""
     return json.loads(text, parse_float=_number, parse_constant=_refused)
 
 

@@ -7,7 +7,7 @@
     GET /config                                     of subjects that have none
     POST /subjects/SUBJECT                          which version has this schema
     POST /compatibility/subjects/SUBJECT/versions/latest
-    POST /subjects/SUBJECT/versions                 {"id": …} of the schema that is registered
+    POST /subjects/SUBJECT/versions                 registers a schema: {"id": …}
     DELETE /subjects/SUBJECT/versions/N             its records can still be decoded
 
 A registry answers for one subject at a time, so a list asks for many at once and ends in time: what

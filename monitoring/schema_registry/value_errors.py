@@ -64,7 +64,7 @@ class ValueBudget:
 
 
 def one_of(names: Sequence[str]) -> str:
-    """What is expected where several are possible."""
+    """What an error expects where several names are possible."""
     more = ", …" if len(names) > _NAMES_SHOWN else ""
     return f"one of {', '.join(names[:_NAMES_SHOWN])}"[:_EXPECTED_CHARS_MAX] + more
 

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 def delete_old_samples() -> None:
-    """Delete old samples of every cluster until Redis accepts writes again. Raises StoreDown."""
+    """Delete old samples of every cluster until Redis accepts writes again. Raises RedisDown."""
     with redis_client.guarded() as client:
         streams = list(client.scan_iter(match=redis_keys.ticks("*"), count=1000))
         before = sum(client.xlen(stream) for stream in streams)
@@ -56,6 +56,6 @@ def _accepts_writes() -> bool:
     try:
         with redis_client.guarded() as client:
             client.set(_PROBE_KEY, 1, px=1)
-    except redis_client.StoreFull:
+    except redis_client.RedisFull:
         return False
     return True

@@ -47,7 +47,7 @@ PARTITIONS = pa.schema(
         ("messages_in", pa.int64()),
         # The largest timestamp of a record; null = unknown, or there is no record.
         ("last_record_ms", pa.int64()),
-        # Whether there are or may be records after it whose time was not read yet; null = unknown.
+        # Whether there are or may be newer records, whose time was not read yet; null = unknown.
         ("has_newer_records", pa.bool_()),
     ]
 )

@@ -6,7 +6,7 @@ written, with the recorded reason.
 
 The stream is limited in time and in bytes: the oldest entries are deleted; the newest is kept.
 
-Readers return `Tick` objects and raise StoreDown if Redis does not answer within half a second.
+Readers return `Tick` objects and raise RedisDown if Redis does not answer within half a second.
 """
 
 import json
@@ -40,7 +40,7 @@ def put_tick(tick: Tick) -> bool:
     """Write `tick` and gaps for ticks that are missing before it; trim the stream.
 
     Returns False if the stream has this tick or a newer one; then nothing is written. Raises
-    StoreDown.
+    RedisDown.
     """
     with redis_client.guarded() as client:
         for gap in _gaps_before(client, tick):

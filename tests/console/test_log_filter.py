@@ -7,7 +7,7 @@ import pytest
 from django.db import OperationalError
 
 from console.log_filter import ExpectedErrorFilter
-from monitoring.redis_client import StoreDown
+from monitoring.redis_client import RedisDown
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -75,7 +75,7 @@ def test_a_refused_request_is_one_log_line(client, viewer, clusters, filtered) -
     assert record.exc_info is None
 
 
-@pytest.mark.parametrize("error", [OperationalError("refused\n  there?"), StoreDown("refused")])
+@pytest.mark.parametrize("error", [OperationalError("refused\n  there?"), RedisDown("refused")])
 def test_an_unavailable_service_is_one_log_line_with_the_reason(error: Exception) -> None:
     record = record_of(error, "Internal Server Error: /topics")
     name = type(error).__name__

@@ -13,7 +13,7 @@ from django.conf import settings as django_settings
 
 from monitoring.background import beat_scheduler, heartbeats
 from monitoring.clock import now_ms
-from monitoring.redis_client import StoreDown
+from monitoring.redis_client import RedisDown
 from monitoring.ticks import tick_stream
 from tests.support.forks import CONSOLE
 from tests.support.processes import hung
@@ -129,7 +129,7 @@ def test_a_running_worker_has_a_heartbeat_and_a_stopped_one_has_not(processes):
     def ages():
         try:
             return heartbeats.ages_ms()
-        except StoreDown:
+        except RedisDown:
             return {}
 
     def is_heard(name):

@@ -59,10 +59,11 @@ class ClusterAnswers:
     log_start: Longs
     log_end: Longs
     size_bytes: Longs  # of the leader's replica
-    replicas_size_bytes: Longs  # the sum over replicas whose broker answered …
-    replicas_reported: Longs  # … and their number (0 = none)
+    replicas_size_bytes: Longs  # the sum over the replicas whose brokers answered
+    replicas_reported: Longs  # the number of these replicas (0 = none)
     counters: Counters
-    # Of the last record (monitoring/sampling/last_records.py), and whether there may be newer ones.
+    # The times of the last records (monitoring/sampling/last_records.py), and whether there may be
+    # newer records.
     last_record_ms: Longs
     has_newer_records: npt.NDArray[np.bool_]
     coordinators: list[CoordinatorAnswers] = field(default_factory=list)

@@ -8,7 +8,7 @@ above what real clusters reach, and keep the memory of one pass below some hundr
 from monitoring.gateway.errors import OverLimit
 from monitoring.reasons import Reason
 
-# Of one pass, which reads the whole cluster once.
+# Limits of one pass, which reads the whole cluster once.
 PASS_BYTES_MAX = 256 * 1024 * 1024
 BROKERS_MAX = 1_000
 TOPICS_MAX = 100_000
@@ -21,7 +21,7 @@ MEMBERS_MAX = 200_000
 GROUP_ROWS_MAX = 400_000  # one row per group and partition
 GROUP_TABLE_BYTES_MAX = 64 * 1024 * 1024
 UNKNOWN_PARTITIONS_MAX = 20_000  # of topics that do not exist (any more)
-# Of one answer, group or member.
+# Limits of one answer, group or member.
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 LARGE_ANSWER_BYTES = 1 << 20  # a larger one that comes late is OverLimit, not ClusterUnavailable
 API_KEYS_MAX = 10_000
@@ -29,9 +29,9 @@ CONFIGS_MAX = 5_000  # settings of one broker
 ANSWER_ITEMS_MAX = 500_000  # items read one by one: about a second
 MEMBERS_PER_GROUP_MAX = 10_000
 UNKNOWN_PARTITIONS_PER_GROUP_MAX = 256
-# Of one value: sums of larger values would not be exact in JavaScript.
+# Limits of one value: sums of larger values would not be exact in JavaScript.
 OFFSET_MAX = (1 << 53) - 1
-# Of one partition, positive or negative, so that the sum over a group's partitions is exact.
+# The lag of one partition, positive or negative: the sum over a group's partitions is exact.
 LAG_MAX = 1 << 42
 SIZE_BYTES_MAX = 1 << 50
 TIME_MS_MAX = 253_402_300_799_999  # the end of the year 9999, Python's last

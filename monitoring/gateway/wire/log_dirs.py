@@ -55,7 +55,8 @@ class _Decoder:
     cursor: Cursor
     answers: ClusterAnswers
     directories: list[LogDir] = field(default_factory=list)
-    # Of each topic in each directory: the rows of the topic, the directory, the replicas.
+    # Each of these lists has an item for each topic in each directory: the rows of the topic, the
+    # index of the directory, the replicas.
     topic_rows: list[range] = field(default_factory=list)
     of_directory: list[int] = field(default_factory=list)
     arrays: list[np.ndarray] = field(default_factory=list)

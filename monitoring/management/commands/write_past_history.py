@@ -18,7 +18,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.history.levels import DAY_MS, bucket_start
 from monitoring.history.root_folder import Root, current
 from monitoring.pipeline import cluster_lock
-from monitoring.redis_client import StoreDown
+from monitoring.redis_client import RedisDown
 from monitoring.ticks import tick_stream
 from monitoring.written_history import marker, pattern, synthetic_hour, writing
 from monitoring.written_history.marker import WrittenRange
@@ -62,7 +62,7 @@ class Command(BaseCommand):
                     self.stdout.write(f"Removed the written history {_text(removed)}.")
                 else:
                     self._write(current(), slug, days, options["synthetic"])
-        except (CannotWrite, NotSteady, StoreDown, OSError) as error:
+        except (CannotWrite, NotSteady, RedisDown, OSError) as error:
             sys.exit(f"aerie: {slug}: {error}")
 
     def _write(self, root: Root, slug: str, days: int, is_synthetic: bool) -> None:

@@ -46,7 +46,7 @@ def _json(value: Any) -> str:
 def _jsonable(value: Any) -> Any:
     if isinstance(value, dict):
         return {_member(key): _jsonable(each) for key, each in value.items()}
-    if isinstance(value, msgpack.ExtType):  # a tuple, too
+    if isinstance(value, msgpack.ExtType):  # it is also a tuple, so it comes first
         return {"extension": value.code, "data": _jsonable(value.data)}
     if isinstance(value, list | tuple | set | frozenset):
         return [_jsonable(each) for each in value]

@@ -129,7 +129,7 @@ def test_without_a_back_fill_its_hours_are_unknown():
 
 
 def test_the_disk_of_the_history_has_its_size_what_is_free_and_whether_it_is_full():
-    assert 0 < int(values("aerie_history_disk_free_bytes")[""])
+    assert int(values("aerie_history_disk_free_bytes")[""]) > 0
     assert int(values("aerie_history_disk_size_bytes")[""]) > 2**30
     assert values("aerie_history_disk_full") == {"": "0"}
 

@@ -29,16 +29,16 @@ def test_ages_use_the_clock_of_redis(redis_server, monkeypatch):
     assert noted // 1000 <= seconds
 
 
-def test_a_full_redis_raises_store_full(redis_server):
+def test_a_full_redis_raises_redis_full(redis_server):
     client = redis_server.client()
     client.config_set("maxmemory", 1)
     try:
-        with pytest.raises(redis_client.StoreFull):
+        with pytest.raises(redis_client.RedisFull):
             heartbeats.record("actions")
     finally:
         client.config_set("maxmemory", 0)
     redis_server.kill()
-    with pytest.raises(redis_client.StoreDown, match="cannot be reached"):
+    with pytest.raises(redis_client.RedisDown, match="cannot be reached"):
         heartbeats.record("actions")
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from monitoring.history import services
-from monitoring.redis_client import StoreDown
+from monitoring.redis_client import RedisDown
 from monitoring.redis_lock import try_lock
 from monitoring.reports import kinds
 from monitoring.ticks.tick_stream import put_tick
@@ -47,7 +47,7 @@ def test_an_error_of_one_cluster_does_not_stop_the_next(root, redis_server):
 
 def test_flush_without_redis_raises_an_error(root, redis_server):
     redis_server.kill()
-    with pytest.raises(StoreDown):
+    with pytest.raises(RedisDown):
         services.flush(["local"])
 
 

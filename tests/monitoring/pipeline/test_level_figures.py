@@ -28,20 +28,20 @@ def seconds(cluster):
     return {level: seconds_of_last_run(cluster, level) for level in LEVELS}
 
 
-def test_a_level_that_no_job_computed_has_no_seconds(cluster, root):
+def test_a_level_that_no_job_computed_has_no_seconds(cluster):
     run(cluster, "merge_minute", 9.0)
     assert seconds(cluster) == dict.fromkeys(LEVELS)
-    state = store(root, cluster, {}, [], 0)
+    state = store(cluster, {}, [], 0)
     assert {figures["seconds"] for figures in state.levels.values()} == {None}
 
 
-def test_one_job_computes_the_minutes_and_the_hour(cluster, root):
+def test_one_job_computes_the_minutes_and_the_hour(cluster):
     run(cluster, "hour", 5.0, minutes_ago=60)
     run(cluster, "day", 2.5, minutes_ago=30)
     assert seconds(cluster) == {RAW: None, MINUTE: 5.0, HOUR: 5.0, DAY: 2.5}
     run(cluster, "minute", 4.0)
     assert seconds(cluster) == {RAW: None, MINUTE: 4.0, HOUR: 5.0, DAY: 2.5}
-    assert store(root, cluster, {}, [], 0).levels["day"]["seconds"] == 2.5
+    assert store(cluster, {}, [], 0).levels["day"]["seconds"] == 2.5
 
 
 def test_the_seconds_are_those_of_the_newest_job_of_the_cluster_that_was_done(cluster):

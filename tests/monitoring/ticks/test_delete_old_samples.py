@@ -24,7 +24,7 @@ def test_if_the_newest_minutes_fill_redis_the_largest_stream_is_halved(redis_ser
         put_tick(noise_tick(number, "small", 100))
     client.config_set("maxmemory", client.info("memory")["used_memory"] - 100_000)
     try:
-        with pytest.raises(redis_client.StoreFull):
+        with pytest.raises(redis_client.RedisFull):
             put_tick(noise_tick(first + 20, "large", 100_000))
         delete_old_samples()
         assert put_tick(noise_tick(first + 20, "large", 100_000))

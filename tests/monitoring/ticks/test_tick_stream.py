@@ -111,7 +111,7 @@ def test_recent_ticks_start_at_the_time_asked_for(redis_server):
 def test_a_redis_that_is_gone_is_reported_and_comes_back(redis_server):
     put_tick(make_tick(10))
     redis_server.kill()
-    with pytest.raises(redis_client.StoreDown, match="Redis cannot be reached"):
+    with pytest.raises(redis_client.RedisDown, match="Redis cannot be reached"):
         tick_stream.latest_tick("local")
     redis_server.start()
     assert tick_stream.latest_tick("local").tick == 10
@@ -121,9 +121,9 @@ def test_a_redis_that_hangs_is_waited_for_once_and_not_at_every_read(redis_serve
     put_tick(make_tick(10))
     tick_stream.latest_tick("local")
     with redis_server.hung():
-        with pytest.raises(redis_client.StoreDown, match="Redis cannot be reached"):
+        with pytest.raises(redis_client.RedisDown, match="Redis cannot be reached"):
             tick_stream.latest_tick("local")
-        with pytest.raises(redis_client.StoreDown, match="a moment ago"):
+        with pytest.raises(redis_client.RedisDown, match="a moment ago"):
             list(tick_stream.recent_ticks("another", 0))
     redis_client.reset_backoff()
     assert tick_stream.latest_tick("local").tick == 10
