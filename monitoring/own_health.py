@@ -20,8 +20,8 @@ from monitoring.background import beat_scheduler, heartbeats
 from monitoring.background.queues import QUEUES
 from monitoring.clock import now_ms
 from monitoring.pipeline import backlog as pipeline_backlog
-from monitoring.spark import config, probe
-from monitoring.spark.probe import SparkState, spark_probe
+from monitoring.spark.config import from_settings
+from monitoring.spark.probe import SparkState, missing_address, spark_probe
 
 DEMO = "demo"
 CACHE_S = 2.0
@@ -202,5 +202,5 @@ def _spark(wait_s: float) -> Part:
     # If it is absent, it may be starting; the report pages show that.
     state = states.get(result.state, State.UNKNOWN)
     why = None if state is State.OK else Why(result.state.value)
-    address = probe.missing_address(config.from_settings(), result.state)
+    address = missing_address(from_settings(), result.state)
     return Part("spark", state, why, result.since_ms, address=address)
