@@ -41,7 +41,7 @@ class Root:
         return self.path(*parts) if self.is_local else "/".join((self.url, *parts))
 
     def write(self, data: bytes | memoryview, *parts: str) -> None:
-        """Write a file. A crash leaves at most a `.tmp` file, or one on HDFS that no manifest names."""
+        """Write a file. A crash leaves at most a `.tmp` file, or one that no manifest names."""
         path = self.path(*parts)
         if not self.is_local:  # object stores write atomically
             with self.filesystem.open_output_stream(path) as stream:
