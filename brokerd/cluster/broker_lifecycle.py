@@ -26,7 +26,7 @@ from brokerd.cluster.membership.startup_epoch_wait import OWN_TIMEOUT_S, TIMEOUT
 from brokerd.cluster.metadata_image import NO_CONTROLLER, ImageDelta, MetadataImage
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.settings import ClusterSettings
-from brokerd.cluster.zookeeper import acls, offline_replicas, session_file
+from brokerd.cluster.zookeeper import acls, offline_replicas, paths, session_file
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, NOT_LET_IN, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.topic_partition import TopicPartition
@@ -247,7 +247,8 @@ class BrokerLifecycle:
         await self._zookeeper.make_chroot()
         if self._settings.set_acl:
             await acls.close_what_is_open(self._zookeeper)
-        await registration.prepare_paths(self._zookeeper)
+        for path in paths.PERSISTENT:
+            await self._zookeeper.ensure(path)
         self.image.cluster_id = await registration.cluster_id(
             self._zookeeper, self.image.cluster_id
         )

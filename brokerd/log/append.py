@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from brokerd.errors import ErrorCode
 from brokerd.log import producer_state
 from brokerd.log.producer_state import ProducerBatch, ProducerState, last_sequence_of
-from brokerd.protocol.records import LOG_APPEND_TIME, write_crc
+from brokerd.protocol.records import LOG_APPEND_TIME, BatchHeader, write_crc
 
 Buffer = memoryview | bytearray
 
@@ -122,6 +122,19 @@ def _stage_producer(
         result = AppendResult(-1, -1, -1, verdict, False)
     staged.results.append(result)
     return True
+
+
+def stage_replicated(batches: Sequence[tuple[BatchHeader, Buffer]]) -> Staged:
+    """Stages batches of a leader with the offsets and epochs that they have."""
+    staged = Staged(batches[0][0].base_offset)
+    staged.buffers = [view for _, view in batches]
+    for header, view in batches:
+        staged.rows.append((header.last_offset, len(view), header.max_timestamp))
+        staged.results.append(AppendResult(header.base_offset, header.last_offset, -1, None, False))
+        staged.size_bytes += len(view)
+        staged.max_timestamp_ms = max(staged.max_timestamp_ms, header.max_timestamp)
+        staged.next_offset = header.last_offset + 1
+    return staged
 
 
 def _stamp_time(view: Buffer, now_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""The files of one log: appends to its segments, flushes and closes them (Kafka's LocalLog).
+"""The files of one log: appends to its segments, cuts, flushes and closes them (Kafka's LocalLog).
 
 Invariants: what lies below `recovery_point` is durable; the last segment is the active one, the
 only one written to; `segments` is the same object for as long as the log is there. Where the log
@@ -23,7 +23,7 @@ from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.write_back import WriteBackJob
 from brokerd.log.loading import recovery
 from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import SegmentList, mark_deleted
+from brokerd.log.segments.segment_list import SegmentList, mark_deleted, remove_segments
 
 MARK_BYTES: Final = 8 << 20
 """How much is appended before it is written back; what lies further back may not be in memory."""
@@ -35,7 +35,7 @@ class LocalLog:
     __slots__ = (
         "_flushes", "_mark_offset", "_name", "_since_mark_bytes",
         "cached_from_offset", "config", "context", "directory", "is_abandoned", "on_synced",
-        "recovery_point", "roll_jitter_ms", "segments",
+        "recovery_point", "roll_jitter_ms", "segments", "truncations",
     )  # fmt: skip
 
     def __init__(
@@ -48,6 +48,7 @@ class LocalLog:
     ) -> None:
         self.context = context
         self.directory = directory
+        self.truncations = 0
         self.is_abandoned = False
         self.on_synced: Callable[[], object] = lambda: None
         self.segments = SegmentList(loaded.segments)
@@ -107,9 +108,31 @@ class LocalLog:
         self.segments.add(segment)
         self._set_roll_jitter()
 
+    # -- cutting -----------------------------------------------------------------------------------
+
+    def truncate_to(self, offset: int) -> int:
+        """Cuts off the batch with `offset` and all after it; returns the new log end. Raises
+        OSError."""
+        remove_segments(self.segments.drop_after(offset))
+        return self.segments.active.truncate_to(offset)
+
+    def start_at(self, offset: int) -> None:
+        """Removes all segments and begins an empty one. Raises OSError."""
+        created_ms = self.segments.active.created_ms
+        remove_segments(list(self.segments))
+        self.take([Segment.create(self.context.files, self.directory, offset, created_ms)])
+
     def take(self, segments: list[Segment]) -> None:
         self.segments.reset(segments)
         self.reconfigure(self.config)
+
+    def note_cut(self, offset: int) -> None:
+        """The log was cut: it ends at `offset` now."""
+        self.truncations += 1
+        self.note_uncached_below(offset)
+        if self.recovery_point > offset:
+            self.recovery_point = offset
+            self.context.on_truncated()
 
     def delete(self, segments: list[Segment], now_ms: int) -> None:
         """Has the files of segments that were taken out removed later. Raises OSError."""

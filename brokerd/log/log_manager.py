@@ -60,20 +60,17 @@ class LogManager:
         dirs = self.dirs
         try:
             for log_dir in list(dirs.live):
-                self._load_or_fail(log_dir, now_ms)
+                try:
+                    log_dir.begin_load()
+                    self._load(log_dir, now_ms)
+                except OSError as error:
+                    self._failing[log_dir.path] = storage_error(error).message
+                    self.take_failed()
             dirs.require_one()
         except BaseException:
             dirs.unlock()
             raise
-        self.tasks.begin(now_ms, recovered=not all(each.was_clean for each in dirs.live))
-
-    def _load_or_fail(self, log_dir: LogDir, now_ms: int) -> None:
-        try:
-            log_dir.begin_load()
-            self._load(log_dir, now_ms)
-        except OSError as error:
-            self._failing[log_dir.path] = storage_error(error).message
-            self.take_failed()
+        self.tasks.begin(now_ms, recovered=not dirs.were_clean)
 
     def _load(self, log_dir: LogDir, now_ms: int) -> None:
         recovery_points = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
@@ -124,7 +121,7 @@ class LogManager:
             context = self._contexts[path] = replace(
                 self._context,
                 on_failure=lambda error: self._dir_failed(path, error),
-                on_truncated=lambda: self.tasks.save_recovery_points_soon(),
+                on_truncated=lambda: self.tasks.save_recovery_points(path),
             )
         return context
 

@@ -114,3 +114,10 @@ def load_before(
             logger.warning("%s is no snapshot of producers (%s): removed", path, error)
             os.unlink(path)
     return log_start, {}
+
+
+def remove_after(directory: str, offset: int) -> None:
+    """Remove the snapshots for offsets past `offset`. Raises OSError."""
+    for found in offsets(directory):
+        if found > offset:
+            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))

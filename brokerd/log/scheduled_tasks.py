@@ -16,7 +16,7 @@ from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT64_MAX
 from brokerd.log import checkpoints, retention
 from brokerd.log.checkpoint_file import Done
-from brokerd.log.checkpoint_round import CheckpointRound
+from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
 from brokerd.log.context import LogContext
 from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.io.disk_jobs import RemoveJob
@@ -71,6 +71,7 @@ class LogTasks:
         self._flush: Iterator[TopicPartition] | None = None
         self._flushing: set[TopicPartition] = set()
         self._is_removing = False
+        self._saving: dict[str, bool] = {}
         self._retention_due_ms = self._flush_due_ms = 0
         self._recovery_points_due_ms = self._log_starts_due_ms = 0
         self._rounds: list[CheckpointRound] = []
@@ -222,13 +223,30 @@ class LogTasks:
         self._recovery_points.run(keys, self._recovery_point)
         self._log_starts.run(keys, self._log_start)
 
-    def save_recovery_points_soon(self) -> None:
-        """One has decreased: records that are appended now must not count as durable."""
-        self._recovery_points_due_ms = 0
-
     def save_log_starts(self, directory: str, done: Done) -> None:
-        """Checkpoints the log starts of a log directory now; not of one that is offline, whose logs
-        would be missing in the file."""
+        """Checkpoints the log starts of a log directory now."""
+        self._save(self._log_starts, checkpoints.LOG_START, directory, self._log_start, done)
+
+    def save_recovery_points(self, directory: str) -> None:
+        """Checkpoints the recovery points of a log directory, since one has decreased: records that
+        are appended now must not count as durable (LogManager.truncateTo). If many logs are cut at
+        once, the last ones share one write."""
+        if directory in self._saving:
+            self._saving[directory] = True
+            return
+        self._saving[directory] = False
+
+        def done(error: OSError | None) -> None:
+            if self._saving.pop(directory) and error is None:
+                self.save_recovery_points(directory)
+
+        name = checkpoints.RECOVERY_POINT
+        self._save(self._recovery_points, name, directory, self._recovery_point, done)
+
+    def _save(
+        self, round_: CheckpointRound, name: str, directory: str, offset_of: OffsetOf, done: Done
+    ) -> None:
+        """Not for a directory that is offline: its logs would be missing in the file."""
         log_dir = self._dirs.at(directory)
         if log_dir is None:
             done(OSError(errno.EIO, "the log directory is offline", directory))
@@ -236,12 +254,12 @@ class LogTasks:
         found = {
             key: offset
             for key in self._logs
-            if self._dirs.of[key] is log_dir and (offset := self._log_start(key)) is not None
+            if self._dirs.of[key] is log_dir and (offset := offset_of(key)) is not None
         }
 
         def finish(error: OSError | None) -> None:
             self._failed(error)
             done(error)
 
-        self._log_starts.forget(directory)
-        self._context.submit(log_dir.checkpoints[checkpoints.LOG_START].job(found, finish))
+        round_.forget(directory)
+        self._context.submit(log_dir.checkpoints[name].job(found, finish))

@@ -27,8 +27,9 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import producer_snapshot
-from brokerd.log.append import AppendResult, Buffer, stage
+from brokerd.log.append import AppendResult, Buffer, stage, stage_replicated
 from brokerd.log.context import LogContext, raises_storage_error
+from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead
 from brokerd.log.leader_epochs import LeaderEpochFileCache
@@ -36,6 +37,7 @@ from brokerd.log.loading import recovery
 from brokerd.log.local_log import LocalLog
 from brokerd.log.producer_state import NO_TXN, ProducerState
 from brokerd.log.roll_policy import should_roll
+from brokerd.protocol.records import BatchHeader
 
 logger = logging.getLogger(__name__)
 
@@ -158,6 +160,7 @@ class UnifiedLog:
         local.recovery_point = loaded.recovery_point
         self.take(loaded)
         recovery.warn_of_loss(self.directory, durable_offset, self.log_end_offset)
+        local.truncations += 1
         local.context.on_truncated()
         self.on_truncated()
 
@@ -275,6 +278,38 @@ class UnifiedLog:
             result for batch in batches for result in self._append([batch], leader_epoch, now_ms)
         ]
 
+    @raises_storage_error
+    def append_replicated(
+        self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
+    ) -> list[AppendResult]:
+        """Appends a leader's batches unchanged; the caller has checked their CRC. Raises KafkaError
+        as `append`, and OFFSET_OUT_OF_RANGE for an offset below the log end: the caller has to
+        truncate first."""
+        if not self.is_loaded:
+            self.load()
+        if batches[0][0].base_offset < self.log_end_offset:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {batches[0][0].base_offset} is before the log end {self.log_end_offset}",
+            )
+        staged = stage_replicated(batches)
+        if should_roll(self.local, staged, now_ms):
+            self.roll(now_ms, batches[0][0].base_offset)
+        for header, _ in batches:
+            if header.leader_epoch != self._last_epoch:
+                self._begin_epoch(header.leader_epoch, header.base_offset)
+        producers = self.producers
+        self.local.append(staged, self.log_end_offset)
+        self.log_end_offset = staged.next_offset
+        aborted = producers.replay(
+            (header, read_marker(header, memoryview(view)) if header.is_control else None)
+            for header, view in batches
+        )
+        if aborted:
+            active = self._segments.active
+            active.set_aborted([*active.aborted, *aborted], len(active.aborted))
+        return staged.results
+
     # -- read --------------------------------------------------------------------------------------
 
     def read(
@@ -326,24 +361,53 @@ class UnifiedLog:
         aborted = self.local.aborted_in(offset, found, self.log_start_offset, self.log_end_offset)
         return [(each.producer_id, each.first_offset) for each in aborted]
 
-    # -- roll, delete records ---------------------------------------------------------------------
+    # -- roll and cut ------------------------------------------------------------------------------
 
     @raises_storage_error
-    def roll(self, now_ms: int) -> None:
+    def roll(self, now_ms: int, first_offset: int = 0) -> None:
         """Begins a segment at the log end, or `first_offset` if that is higher. KafkaError."""
         active = self._segments.active
-        base_offset = self.log_end_offset
+        base_offset = max(self.log_end_offset, first_offset)
         if active.size_bytes == 0 and active.base_offset == base_offset:
             return
         active.close_indexes()
         self._save_snapshot()
         self.local.add_segment(base_offset, now_ms)
         self.event("roll", base_offset=base_offset)
-        self.local.begin_flush(base_offset)
+        self.local.begin_flush(self.log_end_offset)
 
     def _save_snapshot(self) -> None:
         bases = {segment.base_offset for segment in self._segments}
         producer_snapshot.save(self.directory, self.log_end_offset, self.producers.entries, bases)
+
+    @raises_storage_error
+    def truncate_to(self, offset: int) -> None:
+        """Cuts off the batch with `offset` and all after it. Raises KafkaError."""
+        self.check_end()
+        if offset >= self.log_end_offset:
+            return
+        if offset <= self.log_start_offset:
+            self.start_at(offset)
+            return
+        self._set_end(self.local.truncate_to(offset))
+
+    @raises_storage_error
+    def start_at(self, offset: int) -> None:
+        """Removes all records and goes on, empty, at `offset`. Raises KafkaError."""
+        self.local.start_at(offset)
+        self._is_end_checked = True
+        self.log_start_offset = offset
+        self._set_end(offset)
+
+    def _set_end(self, offset: int) -> None:
+        self.log_end_offset = offset
+        self.local.note_cut(offset)
+        self.epochs.truncate_end(offset)
+        producer_snapshot.remove_after(self.directory, offset)
+        self._producers = None
+        self.is_loaded = False
+        self._last_epoch = -1
+        self.event("truncate")
 
     @raises_storage_error
     def delete_records_before(self, offset: int) -> int:

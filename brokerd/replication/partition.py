@@ -1,14 +1,15 @@
-"""One partition on this broker: its leader, its in-sync replicas, its high watermark.
+"""One partition on this broker: who leads it, how far its replicas are, what consumers may see.
 
 Pure of sockets and clocks; the log underneath is real. Invariants:
 - `advance` alone moves the high watermark, and every change that could move it ends there;
-- on the leader the high watermark is the lowest log end offset of the ISR, and stands still while
-  the ISR is smaller than min.insync.replicas; on a follower it stays where it was;
+- on the leader the high watermark is the least log end over the maximal in-sync set (what is agreed
+  and what is asked for), and stands still while that set is smaller than min.insync.replicas; on a
+  follower it is the leader's, as far as the own log reaches;
 - where flush.messages has records synced, it passes them when they are, and listeners are notified;
-- it never goes back, unless the log ends below it;
+- it never goes back, unless the log itself is cut below it;
 - a state is applied only if its topic id is the log's and its version higher than the last one's.
-Brokers do not fetch from each other yet. So followers stay as they are, and the leader does not
-shrink the ISR (Kafka's `maybeShrinkIsr`): `replica.lag.time.max.ms` has no effect.
+The leader does not shrink the ISR yet (Kafka's `maybeShrinkIsr`): brokers do not fetch from each
+other, and `replica.lag.time.max.ms` has no effect.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +20,8 @@ from brokerd.log.append import AppendResult, Buffer
 from brokerd.log.io.flushed_appends import NO_LIMIT, FlushedAppends
 from brokerd.log.leader_epochs import NO_EPOCH
 from brokerd.log.unified_log import UnifiedLog
+from brokerd.protocol.records import crc_matches, iter_batches
+from brokerd.replication.follower_truncation import Truncation, truncation
 from brokerd.replication.state import PartitionState
 
 UNKNOWN_OFFSET = -1
@@ -37,15 +40,43 @@ def _nothing() -> None:
     pass
 
 
+class Follower:
+    """What the leader knows of a follower: its log end, and when it last had all of the log."""
+
+    __slots__ = ("caught_up_ms", "fetched_ms", "leader_end_then", "log_end_offset")
+
+    def __init__(self, now_ms: int) -> None:
+        self.log_end_offset = UNKNOWN_OFFSET
+        self.caught_up_ms = now_ms
+        self.fetched_ms = now_ms
+        self.leader_end_then = UNKNOWN_OFFSET
+
+    def fetched(self, offset: int, leader_end_offset: int, now_ms: int) -> None:
+        """It asked for `offset`: all below is in its log. Reaching the leader's end as of its
+        previous fetch counts as caught up at that time."""
+        if offset >= leader_end_offset:
+            self.caught_up_ms = now_ms
+        elif offset >= self.leader_end_then > UNKNOWN_OFFSET:
+            self.caught_up_ms = max(self.caught_up_ms, self.fetched_ms)
+        self.log_end_offset = offset
+        self.leader_end_then = leader_end_offset
+        self.fetched_ms = now_ms
+
+
 class Partition:
     """`listeners` are called when start, high watermark or leadership moved, in the order in which
     they came; a dict, as thousands of long polls come and go. `generation` goes up with each change
-    of leader, in-sync replicas or settings, and when it leaves this broker."""
+    of leader, in-sync replicas or settings, and when it leaves this broker.
+
+    Brokers do not fetch from each other yet: nothing but tests calls `propose_isr`, `record_fetch`,
+    `append_fetched` and `truncate_after`, which replication will.
+    """
 
     __slots__ = (
-        "_flush", "_follower_ends", "bytes_in", "bytes_out", "failed_fetches", "failed_produces",
-        "fetches", "generation", "high_watermark", "index", "is_leader", "leader_epoch",
-        "listeners", "local_id", "log", "messages_in", "produces", "state", "synced_to", "topic",
+        "_flush", "_followers", "_leader_high_watermark", "_leads_alone", "_maximal_isr",
+        "bytes_in", "bytes_out", "failed_fetches", "failed_produces", "fetches", "generation",
+        "high_watermark", "index", "is_leader", "leader_epoch", "listeners", "local_id", "log",
+        "messages_in", "produces", "state", "synced_to", "topic",
     )  # fmt: skip
 
     def __init__(
@@ -56,7 +87,7 @@ class Partition:
         self.local_id = local_id
         self.log = log
         self.state: PartitionState | None = None
-        self.is_leader = False
+        self.is_leader = self._leads_alone = False
         self.generation = 0
         self.leader_epoch = NO_EPOCH
         self.high_watermark = min(max(high_watermark, log.log_start_offset), log.log_end_offset)
@@ -68,7 +99,9 @@ class Partition:
         self.produces = self.fetches = self.failed_produces = self.failed_fetches = 0
         self.synced_to = NO_LIMIT  # below it nothing waits for the sync of flush.messages
         self._flush: FlushedAppends | None = None
-        self._follower_ends: dict[int, int] = {}  # log end offsets by broker id
+        self._followers: dict[int, Follower] = {}
+        self._maximal_isr: frozenset[int] = frozenset()
+        self._leader_high_watermark = UNKNOWN_OFFSET
 
     @property
     def log_start_offset(self) -> int:
@@ -80,7 +113,7 @@ class Partition:
 
     # -- what the cluster decides ------------------------------------------------------------------
 
-    def apply(self, state: PartitionState) -> bool:
+    def apply(self, state: PartitionState, now_ms: int) -> bool:
         """Take in a newer state; whether it was newer and of this topic."""
         if state.topic_id != self.log.topic_id:
             return False
@@ -88,18 +121,36 @@ class Partition:
             return False
         leads = state.leader == self.local_id
         if not leads or state.leader_epoch != self.leader_epoch:
-            self._follower_ends = {}
+            self._followers = {}
+        if leads:
+            self._follow_replicas(state, now_ms)
         self.state = state
         self.is_leader = leads
         self.generation += 1
         self.leader_epoch = state.leader_epoch
+        self._leader_high_watermark = UNKNOWN_OFFSET
+        self._set_maximal_isr(frozenset(state.isr))
         if not self.advance():
             self._notify()
         return True
 
+    def _follow_replicas(self, state: PartitionState, now_ms: int) -> None:
+        others = [replica for replica in state.replicas if replica != self.local_id]
+        self._followers = {id_: self._followers.get(id_) or Follower(now_ms) for id_ in others}
+
+    def propose_isr(self, isr: Sequence[int]) -> None:
+        """An in-sync set asked for and not answered yet: until it is, both sets count."""
+        if self.state is not None:
+            self._set_maximal_isr(frozenset(self.state.isr).union(isr))
+            self.advance()
+
+    def _set_maximal_isr(self, isr: frozenset[int]) -> None:
+        self._maximal_isr = isr
+        self._leads_alone = self.is_leader and isr == {self.local_id}
+
     def resign(self) -> None:
         """Lead no more, whatever the last state said (the registration was lost, say)."""
-        self.is_leader = False
+        self.is_leader = self._leads_alone = False
         self.generation += 1
         self._notify()
 
@@ -189,12 +240,21 @@ class Partition:
         """Whether acks=all must be refused: NOT_ENOUGH_REPLICAS."""
         return self.state is None or len(self.state.isr) < self.min_isr
 
-    def record_fetch(self, follower_id: int, offset: int) -> None:
-        """A follower asks for `offset`, so all below is in its log. Raises
-        KafkaError(NOT_LEADER_OR_FOLLOWER)."""
+    def record_fetch(self, follower_id: int, offset: int, now_ms: int) -> None:
+        """A follower asks for `offset`, so all below is in its log. Raises KafkaError:
+        NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_OR_PARTITION for a broker that is no replica."""
         self.require_leader()
-        self._follower_ends[follower_id] = offset
+        follower = self._followers.get(follower_id)
+        if follower is None:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                f"broker {follower_id} is no replica of {self.topic}-{self.index}",
+            )
+        follower.fetched(offset, self.log.log_end_offset, now_ms)
         self.advance()
+
+    def follower(self, follower_id: int) -> Follower | None:
+        return self._followers.get(follower_id)
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """The answer to OffsetForLeaderEpoch: (epoch, its end offset). Raises KafkaError."""
@@ -205,6 +265,45 @@ class Partition:
         if found[0] == NO_EPOCH and 0 <= epoch < self.leader_epoch:
             return self.log.epochs.latest, self.log.log_end_offset
         return found
+
+    # -- as a follower -----------------------------------------------------------------------------
+
+    def append_fetched(
+        self, view: memoryview, leader_epoch: int, leader_high_watermark: int, now_ms: int
+    ) -> None:
+        """Appends what the leader of `leader_epoch` sent; a torn batch at the end is left for the
+        next fetch. Raises KafkaError: FENCED_LEADER_EPOCH, CORRUPT_MESSAGE for bytes that were
+        damaged on the way (nothing was written), and as `UnifiedLog.append_replicated`."""
+        if self.is_leader or leader_epoch != self.leader_epoch:
+            raise KafkaError(
+                ErrorCode.FENCED_LEADER_EPOCH,
+                f"{self.topic}-{self.index} does not follow leader epoch {leader_epoch}",
+            )
+        batches = list(iter_batches(view))
+        for header, batch in batches:
+            if not crc_matches(header, batch):
+                raise KafkaError(
+                    ErrorCode.CORRUPT_MESSAGE, f"offset {header.base_offset} came damaged"
+                )
+        if batches:
+            self.log.append_replicated(batches, now_ms)
+            self.bytes_in += sum(header.size_bytes for header, _ in batches)
+        self._leader_high_watermark = leader_high_watermark
+        self.advance()
+
+    def truncate_after(self, asked_epoch: int, leader_answer: tuple[int, int]) -> Truncation:
+        """Cuts the log to where it agrees with the leader's answer to `asked_epoch`. If the result
+        is not final, the leader must be asked again. Raises KafkaError."""
+        cut = truncation(
+            asked_epoch,
+            leader_answer,
+            lambda epoch: self.log.epochs.end_offset_for(epoch, self.log.log_end_offset),
+            self.log.log_end_offset,
+            self.high_watermark,
+        )
+        self.log.truncate_to(cut.offset)
+        self.advance()
+        return cut
 
     # -- the high watermark ------------------------------------------------------------------------
 
@@ -237,17 +336,20 @@ class Partition:
             self._notify()
 
     def _replicated_to(self) -> int:
-        state = self.state
-        if not self.is_leader or state is None:
-            return UNKNOWN_OFFSET
-        if state.isr == (self.local_id,):
+        if self._leads_alone:
             log = self.log
             one_is_enough = log.config.min_insync_replicas <= 1 or self.min_isr <= 1
             return log.log_end_offset if one_is_enough else UNKNOWN_OFFSET
+        if not self.is_leader:
+            return min(self._leader_high_watermark, self.log.log_end_offset)
         if self.is_under_min_isr:
             return UNKNOWN_OFFSET
-        ends = {**self._follower_ends, self.local_id: self.log.log_end_offset}
-        return min(ends.get(replica, UNKNOWN_OFFSET) for replica in state.isr)
+        ends = [self.log.log_end_offset]
+        for replica in self._maximal_isr:
+            if replica != self.local_id:
+                follower = self._followers.get(replica)
+                ends.append(follower.log_end_offset if follower else UNKNOWN_OFFSET)
+        return min(ends)
 
     def _notify(self) -> None:
         if self.listeners:

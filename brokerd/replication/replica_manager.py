@@ -69,7 +69,7 @@ class ReplicaManager:
         changed = []
         for state in states:
             partition = self._partition_for(state, configs or {}, now_ms)
-            if partition is not None and partition.apply(state):
+            if partition is not None and partition.apply(state, now_ms):
                 changed.append(partition)
         return changed
 

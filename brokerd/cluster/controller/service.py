@@ -147,7 +147,8 @@ class ControllerService:
     async def _load(self) -> None:
         started_s = time.monotonic()
         self._due.clear()
-        await self._make_feature_node()
+        with suppress(NodeExistsError):  # Kafka's controller writes it if it is the first
+            await self._zookeeper.create(paths.FEATURE, encode_feature())
         brokers = await bulk_reads.live_brokers(self._zookeeper, self._brokers_watch)
         entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES)
         last = await self._zookeeper.get(entries[max(entries)]) if entries else None
@@ -210,11 +211,6 @@ class ControllerService:
             await purge_applied(self._zookeeper, self._applied_by_all())
         if "purge" in due:
             await purge_old(self._zookeeper, time.time_ns() // 1_000_000)
-
-    async def _make_feature_node(self) -> None:
-        """What Kafka's controller writes when it is the first of its cluster."""
-        with suppress(NodeExistsError):
-            await self._zookeeper.create(paths.FEATURE, encode_feature())
 
     async def _with_id(self, topic: ReadTopic) -> ReadTopic:
         """A topic made by a Kafka before 2.8 is given its id now, as Kafka's controller does."""

@@ -1,4 +1,4 @@
-"""Registers a broker in the cluster: persistent paths, the cluster id, `/brokers/ids/<id>`.
+"""Registers a broker in the cluster: the cluster id, `/brokers/ids/<id>`.
 
 The registration is ephemeral. A node of another session is never deleted: it is waited for, since a
 dead owner's session ends by itself; an owner that outlives the wait is alive, and two brokers with
@@ -27,11 +27,6 @@ WAIT_MARGIN_S = 2.0
 
 class ClusterError(Exception):
     """This broker cannot be a member of the cluster; the message says why and what to do."""
-
-
-async def prepare_paths(zookeeper: ZooKeeper) -> None:
-    for path in paths.PERSISTENT:
-        await zookeeper.ensure(path)
 
 
 async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:

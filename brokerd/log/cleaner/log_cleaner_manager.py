@@ -2,9 +2,10 @@
 
 `tick` checks the compacted logs, some at a time, and gives the dirtiest to workers; after a check
 without any it waits for log.cleaner.backoff.ms. A worker only writes `.cleaned` files. The event
-loop decides here whether they are still valid, renames them and writes the checkpoint.
+loop decides here whether they are still valid (the log may have been cut or deleted meanwhile),
+renames them and writes the checkpoint.
 
-A log whose cleaning failed is uncleanable until it is created anew, or the broker restarts.
+A log whose cleaning failed is uncleanable until it is cut or created anew, or the broker restarts.
 """
 
 import logging
@@ -68,10 +69,11 @@ class Workers(Protocol):
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of one log; invalid once the log was deleted."""
+    """What is known of one log; invalid once the log was replaced or cut."""
 
     log: UnifiedLog
     checkpoint: int
+    truncations: int
     is_busy: bool = False
     deaths: int = 0
     uncleanable_because: str = ""
@@ -99,7 +101,7 @@ class LogCleanerManager:
     def __post_init__(self) -> None:
         self._round = self.logs.tasks.round(checkpoints.CLEANER)
         self._stored = {
-            key: _Known(log, checkpoint)
+            key: _Known(log, checkpoint, log.local.truncations)
             for key, checkpoint in self.logs.dirs.read(checkpoints.CLEANER).items()
             if (log := self.logs.get(*key)) is not None and checkpoint <= log.log_end_offset
         }
@@ -168,7 +170,7 @@ class LogCleanerManager:
         has_lost = False
         for key, known in list(self._known.items()):
             if not known.is_busy and not self.is_unchanged(known):
-                has_lost = True  # deleted; what the checkpoint says of it is void
+                has_lost = True  # gone or cut; what the checkpoint says of it is void
                 del self._known[key]
             yield
         if has_lost:
@@ -199,7 +201,7 @@ class LogCleanerManager:
         if known is None:
             known = self._stored.pop(key, None)
             if known is None or not self.is_unchanged(known):  # of an older topic, say
-                known = _Known(log, 0)
+                known = _Known(log, 0, log.local.truncations)
             self._known[key] = known
         return known
 
@@ -224,6 +226,8 @@ class LogCleanerManager:
             return False
         try:
             log.load()
+            if not self.is_unchanged(known):
+                return False
             stable_offset = log.last_stable_offset(log.high_watermark)
             dirty = cleanable_offsets.dirty_part(log, known.checkpoint, stable_offset, now_ms)
             is_held = stable_offset < log.high_watermark and dirty.end_offset < whole.end_offset
@@ -270,7 +274,11 @@ class LogCleanerManager:
 
     def is_unchanged(self, known: _Known) -> bool:
         """Whether a log is still the one that a job was made for."""
-        return self.logs.get(known.log.topic, known.log.partition) is known.log
+        log = known.log
+        return (
+            self.logs.get(log.topic, log.partition) is log
+            and log.local.truncations == known.truncations
+        )
 
     def finished(self, known: _Known, done: RoundDone, began_ms: int) -> None:
         log = known.log
@@ -306,7 +314,7 @@ class LogCleanerManager:
         known.uncleanable_because = reason
         log = known.log
         logger.error(
-            "%s-%d cannot be compacted and is set aside until it is made anew or the broker "
+            "%s-%d cannot be compacted and is set aside until it is cut, made anew or the broker "
             "restarts: %s", log.topic, log.partition, reason,
         )  # fmt: skip
 

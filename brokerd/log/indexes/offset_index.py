@@ -112,6 +112,14 @@ class OffsetIndex:
         pairs = zip(offsets, positions, strict=True)
         return [(base + offset, position) for offset, position in pairs]
 
+    def truncate_to(self, offset: int) -> None:
+        """Forget the batches that end at or after `offset`."""
+        kept = bisect_left(self._offsets, offset - self._base_offset)
+        del self._offsets[kept:]
+        del self._positions[kept:]
+        self._written = min(self._written, kept)
+        os.truncate(self._path, self._written * ENTRY_BYTES)
+
     def flush(self) -> None:
         """Write what is pending. Raises OSError."""
         if self._written == len(self._offsets):

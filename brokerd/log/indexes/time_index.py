@@ -12,7 +12,7 @@ up in the file, so that to open one costs the same whatever its size.
 import os
 import struct
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
@@ -121,6 +121,21 @@ class TimeIndex:
         behind = slice(max(start - self._written, 0), max(end - self._written, 0))
         found += zip(self._timestamps[behind], self._offsets[behind], strict=True)
         return [(timestamp, base + offset) for timestamp, offset in found]
+
+    def truncate_to(self, offset: int) -> None:
+        """Forget the batches that end at or after `offset`."""
+        relative = offset - self._base_offset
+        kept = bisect_left(self._offsets, relative)
+        del self._timestamps[kept:]
+        del self._offsets[kept:]
+        if not kept and self._written:
+            with self._reading() as entry:
+                self._written = bisect_left(
+                    range(self._written), relative, key=lambda at: entry(at)[1]
+                )
+        last = self.entries(len(self) - 1, 1) if len(self) else [(NO_TIMESTAMP, self._base_offset)]
+        self._last_ms, self._last_offset = last[0][0], last[0][1] - self._base_offset
+        os.truncate(self._path, self._written * ENTRY_BYTES)
 
     def flush(self) -> None:
         """Write what is pending. Raises OSError."""

@@ -71,7 +71,8 @@ class Flushes:
 
 
 class FlushJob(DiskJob):
-    """Syncs the segments that hold offsets below `up_to`, then moves the recovery point there. Made
+    """Syncs the segments that hold offsets below `up_to`, then moves the recovery point there,
+    unless the log was cut meanwhile: then there may be other, younger batches below `up_to`. Made
     where the log is used: index entries are written out, descriptors pinned."""
 
     def __init__(
@@ -81,6 +82,7 @@ class FlushJob(DiskJob):
         self._log = log
         self._up_to = up_to
         self._done = done
+        self._truncations = log.truncations
         self._pinned: list[FileRange] = []
         self._paths: list[str] = []
         has_new = False
@@ -111,6 +113,6 @@ class FlushJob(DiskJob):
         self._release()
         if self.error is not None:
             self._log.context.failed(self.error)
-        elif self.is_done:
+        elif self.is_done and self._log.truncations == self._truncations:
             self._log.flushed_to(self._up_to)
         self._done()

@@ -6,7 +6,9 @@ file goes what look-ups in its segment keep in memory (2 MiB of index for a giga
 batches): where that comes to more than `held_max_bytes` in all, files are closed for it, too.
 
 A FileRange pins its file: while one is queued for sending, the descriptor stays open whatever
-happens to the segment (closed for room, renamed, unlinked). The last release closes it.
+happens to the segment (closed for room, renamed, unlinked). The last release closes it. Only when
+the log is cut below its end it must not be sent: other records may lie there by then. Such a range
+says so (`is_cut`).
 
 The system must not read ahead by itself: it does so in whoever touches a page that is not in
 memory, here the event loop, and up to 8 MiB at once. Who reads in order asks for what comes next
@@ -19,6 +21,7 @@ from typing import Final
 
 OPEN_FILES_MAX: Final = 4096
 HELD_BYTES_MAX: Final = 256 << 20
+_NOWHERE: Final = 1 << 63
 
 
 def _nothing() -> None:
@@ -27,7 +30,7 @@ def _nothing() -> None:
 
 class LogFile:
     __slots__ = (
-        "_closing", "_fd", "_files", "_on_close", "held_bytes", "path", "pins", "used",
+        "_closing", "_fd", "_files", "_on_close", "cut_at", "held_bytes", "path", "pins", "used",
     )  # fmt: skip
 
     def __init__(self, files: "OpenFiles", path: str, on_close: Callable[[], None]) -> None:
@@ -37,6 +40,7 @@ class LogFile:
         self._on_close = on_close
         self.path = path
         self.pins = 0
+        self.cut_at = _NOWHERE
         self.held_bytes = 0
         self.used = False
 
@@ -53,6 +57,8 @@ class LogFile:
 
     def pin(self, position_bytes: int, size_bytes: int) -> "FileRange":
         fd = self.fd()
+        if self.pins == 0:
+            self.cut_at = _NOWHERE
         self.pins += 1
         return FileRange(fd, position_bytes, size_bytes, self)
 
@@ -60,6 +66,10 @@ class LogFile:
         """Note how much memory is held for the file until it is closed; others may be closed."""
         if self._fd >= 0:
             self._files.hold(self, size_bytes)
+
+    def cut(self, position_bytes: int) -> None:
+        """Note that what is behind a position goes, for the ranges on their way."""
+        self.cut_at = min(self.cut_at, position_bytes)
 
     def unpin(self) -> None:
         self.pins -= 1
@@ -108,6 +118,12 @@ class FileRange:
 
     def is_of(self, file: LogFile) -> bool:
         return self._file is file
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the log was cut below its end since the file was pinned, so that it is void."""
+        file = self._file
+        return file is not None and self.position_bytes + self.size_bytes > file.cut_at
 
     def read(self) -> bytes:
         return os.pread(self.fd, self.size_bytes, self.position_bytes)

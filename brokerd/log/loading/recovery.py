@@ -135,6 +135,7 @@ def _check_segment(segment: Segment, epochs: LeaderEpochFileCache) -> tuple[int,
     segment.set_aborted([], 0)
     end = built.size_bytes
     if end < file_bytes:
+        segment.file.cut(end)
         os.ftruncate(fd, end)
     segment.size_bytes = end
     return log_end, file_bytes - end, has_transactions

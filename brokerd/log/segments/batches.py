@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import names
 from brokerd.log.indexes.offset_index import IN_MEMORY, OffsetIndex
 from brokerd.log.indexes.sparse_indexing import RebuiltIndexes, Row, index_batches
@@ -31,9 +32,10 @@ def up_to_damage(
 ) -> Iterator[PositionedBatch]:
     """Batches up to the first one whose offsets cannot be: no CRC guards a base offset."""
     last_offset = segment.base_offset - 1
+    highest = segment.base_offset + INT32_MAX  # indexes have 32 bits relative to the base
     for each in batches:
         header = each[1]
-        if not last_offset < header.base_offset <= header.last_offset <= segment.highest_offset:
+        if not last_offset < header.base_offset <= header.last_offset <= highest:
             return
         yield each
         last_offset = header.last_offset

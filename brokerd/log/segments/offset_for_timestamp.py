@@ -105,7 +105,7 @@ def _walked(
 
 class PendingWalk:
     """A `page_cache.PendingRead`: a thread walks the batch; requests with the same search share it,
-    and what it found is kept."""
+    and what it found is kept, unless the log was cut meanwhile."""
 
     def __init__(
         self, segments: SegmentList, segment: Segment, position: int, search: TimestampSearch
@@ -123,7 +123,7 @@ class PendingWalk:
     def release(self) -> None:
         """Keep the result. A second call does nothing."""
         found, self._found = self._found, []
-        if found:
+        if found and not self._pinned.is_cut:
             self._walked[self._search] = found[0]
             if len(self._walked) > KEPT_MAX:
                 del self._walked[next(iter(self._walked))]

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import names
 from brokerd.log.indexes import txn_index
 from brokerd.log.indexes.offset_index import CorruptIndexError, OffsetIndex
@@ -80,11 +79,6 @@ class Segment:
         segment._index = OffsetIndex(segment.path(names.INDEX), base_offset)
         segment._time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset)
         return segment
-
-    @property
-    def highest_offset(self) -> int:
-        """None above it fits: indexes hold 32 bits relative to the base."""
-        return self.base_offset + INT32_MAX
 
     def path(self, suffix: str) -> str:
         return names.segment_file(self.directory, self.base_offset, suffix)
@@ -168,6 +162,37 @@ class Segment:
     def batch_size_at(self, position: int) -> int:
         length: int = _LENGTH.unpack(os.pread(self.file.fd(), _LENGTH.size, position))[0]
         return length + LENGTH_OVERHEAD_BYTES
+
+    # -- cutting ---------------------------------------------------------------------------
+
+    def truncate_to(self, offset: int) -> int:
+        """Cuts off the batch with `offset` and all behind it; returns the end. Raises OSError."""
+        position, offset = self._end_below(offset)
+        if position < self.size_bytes:
+            self.file.cut(position)
+            os.ftruncate(self.file.fd(), position)
+            self.index.truncate_to(offset)
+            self.time_index.truncate_to(offset)
+            kept = [each for each in self.aborted if each.last_offset < offset]
+            if len(kept) < len(self.aborted):
+                self.set_aborted(kept, len(kept))
+            self.size_bytes = position
+            self.write_back_from = min(self.write_back_from, position)
+            self._page = NO_PAGE
+            self._memo.clear()
+            if position == 0:
+                self.first_batch_timestamp_ms = None
+        return self.read_tail()
+
+    def _end_below(self, offset: int) -> tuple[int, int]:
+        """Where the last batch ends that ends before `offset`, or the first damaged one begins; and
+        the offset behind what lies before."""
+        end, next_offset = self.index.floor(offset - 1), self.base_offset
+        for position, header in self.batches_from(end):
+            if header.last_offset >= offset:
+                break
+            end, next_offset = position + header.size_bytes, header.last_offset + 1
+        return end, min(next_offset, offset)
 
     # -- indexes, at first use ---------------------------------------------------------------------
 

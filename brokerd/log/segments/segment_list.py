@@ -201,6 +201,15 @@ class SegmentList:
         self.forget_skips()
         return dropped
 
+    def drop_after(self, offset: int) -> list[Segment]:
+        """Take out the segments that begin after `offset`; the first one stays in any case."""
+        kept = max(bisect_right(self._bases, offset), 1)
+        dropped = self._segments[kept:]
+        del self._segments[kept:], self._bases[kept:]
+        self.forget_skips()
+        self.active = self._segments[-1]
+        return dropped
+
 
 def _pin_cached(segment: Segment, position: int, end: int, min_one_batch: bool) -> FileRange:
     """A range that is in memory; a shorter one, if that is. Raises NotInPageCache."""
@@ -242,6 +251,7 @@ def remove_segments(segments: list[Segment]) -> int:
     """Remove segments for good; returns how many bytes of data they held. Raises OSError."""
     size_bytes = sum(segment.size_bytes for segment in segments)
     for segment in segments:
+        segment.file.cut(0)
         for path in mark_deleted(segment):
             os.unlink(path)
     return size_bytes

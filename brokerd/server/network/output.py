@@ -41,7 +41,7 @@ DISK_ERRORS: Final = frozenset(
 """What sendfile says of a file that cannot be read; every other error is taken for the socket's."""
 
 Parts = list[Any]
-"""bytes-likes, and file ranges: `fd`, `position_bytes`, `size_bytes`, `path`,
+"""bytes-likes, and file ranges: `fd`, `position_bytes`, `size_bytes`, `path`, `is_cut`,
 `release()`."""
 
 
@@ -51,13 +51,18 @@ class UnreadableError(OSError):
 
 class End:
     """A part of the output at which the connection ends when all before it is sent. For the queue
-    it is a large file range that cannot be sent."""
+    it is a large file range that cannot be sent: `is_cut` raises the reason."""
 
-    __slots__ = ("reason",)
+    __slots__ = ("_reason",)
     size_bytes = 1 << 62
 
     def __init__(self, reason: str) -> None:
-        self.reason = reason
+        self._reason = reason
+
+    @property
+    def is_cut(self) -> bool:
+        """Raises ConnectionAbortedError: the turn of this part has come."""
+        raise ConnectionAbortedError(self._reason)
 
     def release(self) -> None:
         """Releases the file ranges among parts that are not sent."""
@@ -195,7 +200,7 @@ class OutputQueue:
             left_of_turn = turn_ends - self.sent_bytes
             if left_of_turn <= 0:
                 return False
-            refuse_end(head)
+            require_uncut(head)
             wanted = min(head.size_bytes - self._sent_of_head, left_of_turn)
             start = head.position_bytes + self._sent_of_head
             try:
@@ -254,8 +259,8 @@ class OutputQueue:
 
 def read_part(part: Any, size_bytes: int, start: int) -> bytes:
     """Reads up to so many bytes of a file range from a position in it. Raises UnreadableError, and
-    ConnectionAbortedError as `refuse_end`."""
-    refuse_end(part)
+    ConnectionAbortedError as `require_uncut`."""
+    require_uncut(part)
     try:
         return os.pread(part.fd, size_bytes, part.position_bytes + start)
     except OSError as error:
@@ -267,10 +272,11 @@ def unreadable(part: Any, error: OSError) -> UnreadableError:
     return UnreadableError(error.errno, error.strerror, part.path)
 
 
-def refuse_end(part: Any) -> None:
-    """Raises ConnectionAbortedError with its reason if the part is the end of the connection."""
-    if type(part) is End:
-        raise ConnectionAbortedError(part.reason)
+def require_uncut(part: Any) -> None:
+    """Raises ConnectionAbortedError for a file range that was cut off its log: other records may be
+    there now."""
+    if part.is_cut:
+        raise ConnectionAbortedError("the log was cut below records that were promised")
 
 
 def _held_bytes(parts: Parts) -> int:

@@ -31,14 +31,7 @@ from brokerd.protocol.records import (
     iter_batches,
 )
 from tests.brokerd.log.cleaner.support import ABORT, CompactedLog, keyed
-from tests.brokerd.log.support import (
-    NOW_MS,
-    TOPIC_ID,
-    append_as_is,
-    batch,
-    open_manager,
-    write_offsets,
-)
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, open_manager, write_offsets
 
 CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
 PRODUCER = 7
@@ -72,6 +65,10 @@ class Life:
             self.log.high_watermark = self.log.log_end_offset
             self._tell("written", self._partition, at)
 
+    def cut(self, offset: int) -> None:
+        self._tell("cutting", self._partition, offset)
+        self.log.truncate_to(offset)
+
     def delete_before(self, manager: LogManager, offset: int) -> None:
         self._tell("deleting", self._partition, offset)
         self.log.delete_records_before(offset)
@@ -88,7 +85,7 @@ def replicate(log: UnifiedLog, records: list[Record], producer: int, flags: int)
         records, base_offset=offset, leader_epoch=0, producer_id=producer, producer_epoch=0,
         base_sequence=sequence, attributes=flags,
     )  # fmt: skip
-    append_as_is(log, list(iter_batches(memoryview(view))))
+    log.append_replicated(list(iter_batches(memoryview(view))), NOW_MS)
     log.high_watermark = log.log_end_offset
     return offset
 
@@ -104,7 +101,7 @@ def transactions(log: UnifiedLog, tell: Tell) -> None:
 
 
 def life(directory: Path, tell: Tell) -> None:
-    """Append, roll, sync, checkpoint, delete records, retain, delete, stop, start again."""
+    """Append, roll, sync, checkpoint, delete records, retain, cut, delete, stop, start again."""
     manager = open_manager([str(directory)], 1, now_ms=NOW_MS)
     manager.join("cluster")
     first = Life(manager, 0, tell)
@@ -113,10 +110,12 @@ def life(directory: Path, tell: Tell) -> None:
     first.append(8, 1)
     manager.tasks.tick_checkpoints(NOW_MS + DEFAULT_INTERVALS.checkpoint_interval_ms)
     write_offsets(manager, checkpoints.HIGH_WATERMARK, {("t", 0): 32, ("t", 1): 2})
-    first.delete_before(manager, 20)
+    first.delete_before(manager, 9)
     manager.tasks.tick_retention(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
     manager.tasks.tick_delete(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
+    first.cut(27)
     first.append(2, 2)
+    first.cut(22)
     first.append(6, 3)
     second = Life(manager, 2, tell)
     second.append(2, 0)

@@ -1,21 +1,18 @@
 """Logs for tests: real files in a temporary directory, a time that stands still."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import inspection
-from brokerd.log.append import Buffer, Staged
 from brokerd.log.context import Detail, LogContext
 from brokerd.log.dirs.log_dirs import LogDirs
-from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.inspection import SegmentInfo, describe
 from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.loading.loader import load
 from brokerd.log.log_manager import LogManager
-from brokerd.log.roll_policy import should_roll
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import BatchHeader, Record, encode_batch, iter_batches, iter_records
 from brokerd.topic_partition import TopicPartition
@@ -90,34 +87,6 @@ def open_log(
         clean=clean, now_ms=NOW_MS,
     )  # fmt: skip
     return UnifiedLog(context, str(directory), "t", 0, TOPIC_ID, config or LogConfig(), loaded)
-
-
-def append_as_is(log: UnifiedLog, batches: Sequence[tuple[BatchHeader, Buffer]]) -> None:
-    """Appends batches with the offsets, epochs and transaction markers that they have: what logs of
-    Apache Kafka hold, and no producer sends to brokerd."""
-    log.load()
-    staged = Staged(batches[0][0].base_offset)
-    staged.buffers = [view for _, view in batches]
-    for header, view in batches:
-        staged.rows.append((header.last_offset, len(view), header.max_timestamp))
-        staged.size_bytes += len(view)
-        staged.max_timestamp_ms = max(staged.max_timestamp_ms, header.max_timestamp)
-        staged.next_offset = header.last_offset + 1
-    if should_roll(log.local, staged, NOW_MS):
-        log.log_end_offset = max(log.log_end_offset, batches[0][0].base_offset)
-        log.roll(NOW_MS)
-    for header, _ in batches:
-        if header.leader_epoch != log._last_epoch:
-            log._begin_epoch(header.leader_epoch, header.base_offset)
-    log.local.append(staged, log.log_end_offset)
-    log.log_end_offset = staged.next_offset
-    aborted = log.producers.replay(
-        (header, read_marker(header, memoryview(view)) if header.is_control else None)
-        for header, view in batches
-    )
-    if aborted:
-        active = log.local.segments.active
-        active.set_aborted([*active.aborted, *aborted], len(active.aborted))
 
 
 def reopen(log: UnifiedLog, *, clean: bool = True) -> UnifiedLog:

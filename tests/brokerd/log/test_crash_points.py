@@ -34,7 +34,7 @@ DUMPED = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 @dataclass(slots=True)
 class Told:
     """What a partition's client knew when the process died: records by offset, where it was being
-    deleted to, whether it was on its way out."""
+    cut or deleted to, whether it was on its way out."""
 
     written: dict[int, int] = field(default_factory=dict)
     start: int = 0
@@ -45,6 +45,8 @@ class Told:
         if what == "written":
             self.written[offset] = NOW_MS + offset
             self.is_removed = False
+        elif what == "cutting":
+            self.written = {at: ms for at, ms in self.written.items() if at + 1 < offset}
         elif what == "deleting":
             self.start_max = offset
         elif what == "deleted":

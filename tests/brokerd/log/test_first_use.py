@@ -1,6 +1,7 @@
 """The first use of a damaged log: what can be computed from the batches is as it was."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +21,7 @@ HERE_MAX_BYTES = 150_000
 """So much of the data a first use may read itself, of some 900,000 bytes."""
 
 
-def filled(directory: Path, *, has_last: bool = True) -> int:
+def filled(directory: Path) -> int:
     """A log of two segments, two producers, with an aborted transaction at its
     end; it was closed cleanly. Where it ends."""
     log = open_log(directory, CONFIG)
@@ -30,8 +31,7 @@ def filled(directory: Path, *, has_last: bool = True) -> int:
                    0, NOW_MS)  # fmt: skip
     data(log, 9)
     end(log, 9, ABORT)
-    if has_last:
-        log.append([batch(timestamp_ms=NOW_MS + BATCHES)], 0, NOW_MS)
+    log.append([batch(timestamp_ms=NOW_MS + BATCHES)], 0, NOW_MS)
     log.close()
     assert len(log.local.segments) == 2
     return log.log_end_offset
@@ -96,10 +96,12 @@ def told(log: UnifiedLog) -> dict[str, object]:
 def test_a_damaged_log_is_at_its_first_use_what_it_was(
     tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
-    log_end = filled(tmp_path / "damaged")
+    log_end = filled(tmp_path / "whole")
+    shutil.copytree(tmp_path / "whole", tmp_path / "damaged")
     damage(tmp_path / "damaged")
-    whole_end = filled(tmp_path / "whole", has_last=damage not in (torn, in_every_way))
-    whole = open_log(tmp_path / "whole", CONFIG, recovery_point=whole_end)
+    whole = open_log(tmp_path / "whole", CONFIG, recovery_point=log_end)
+    if damage in (torn, in_every_way):
+        whole.truncate_to(log_end - 1)
     log = open_log(tmp_path / "damaged", CONFIG, recovery_point=log_end)
     log.load()
     assert told(log) == told(whole)

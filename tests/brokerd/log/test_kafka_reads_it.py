@@ -9,16 +9,7 @@ import pytest
 from brokerd.config.log_config import LogConfig
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.cleaner.support import COMPACTED, CompactedLog, Pair, keyed
-from tests.brokerd.log.support import (
-    NOW_MS,
-    append_as_is,
-    batch,
-    batches,
-    headers,
-    open_log,
-    reopen,
-    segments_of,
-)
+from tests.brokerd.log.support import NOW_MS, batch, batches, headers, open_log, reopen, segments_of
 from tests.support.kafka import dump_of_log
 
 CONFIG = LogConfig(segment_bytes=60_000, index_interval_bytes=1000)
@@ -75,7 +66,7 @@ def test_a_rolled_compressed_idempotent_log_is_clean_at_every_stage(tmp_path: Pa
     assert sane.count("passed sanity check") == len(indexes)
 
 
-def test_recovered_and_replicated_logs_are_clean(tmp_path: Path) -> None:
+def test_recovered_truncated_and_replicated_logs_are_clean(tmp_path: Path) -> None:
     leader = open_log(tmp_path / "leader", CONFIG)
     fill(leader)
     recovered = reopen(leader, clean=False)
@@ -88,7 +79,8 @@ def test_recovered_and_replicated_logs_are_clean(tmp_path: Path) -> None:
 
     follower = open_log(tmp_path / "follower", CONFIG)
     for group in batches(recovered):
-        append_as_is(follower, [group])
+        follower.append_replicated([group], NOW_MS)
+    follower.truncate_to(segments_of(follower)[-2].base_offset + 20)
     follower.close()
     assert_clean(tmp_path / "follower", follower)
 

@@ -145,6 +145,7 @@ def test_a_directory_that_cannot_note_its_cluster_fails_like_any_other_with_its_
     assert (failed.path, failed.partitions) == (full, [("two", 0)])
     assert failed.reason == f"{full}/meta.properties: No space left on device"
     assert [log.topic for log in manager.all()] == ["one"]
+    manager.tasks.save_recovery_points(manager.dirs.live[0].path)
     manager.shutdown()
     assert (Path(manager.dirs.live[0].path) / ".kafka_cleanshutdown").exists()
     assert not (Path(full or "") / ".kafka_cleanshutdown").exists()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints
+from brokerd.log.checkpoint_file import CheckpointJob
 from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.scheduled_tasks import (
     DEFAULT_INTERVALS,
@@ -107,6 +108,84 @@ def test_a_roll_makes_the_closed_segment_durable_outside_the_loop(tmp_path: Path
     crash(manager)
 
 
+def test_a_flush_that_ends_after_a_truncation_vouches_for_nothing(tmp_path: Path) -> None:
+    jobs: list[DiskJob] = []
+    manager = start(tmp_path, submit=jobs.append)
+    log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_messages=5), NOW_MS)
+    log.append([batch(8)], 0, NOW_MS)
+    jobs.clear()
+    manager.tasks.tick_flush(NOW_MS)
+    (job,) = jobs
+    job.run()
+    log.truncate_to(2)
+    log.append([batch(4)], 1, NOW_MS)
+    job.finish()
+    assert (log.recovery_point, log.log_end_offset) == (0, 4)
+    log.flush()
+    assert log.recovery_point == 4
+    crash(manager)
+
+
+def test_a_truncation_writes_down_at_once_that_less_is_durable(tmp_path: Path) -> None:
+    manager = start(tmp_path)
+    for topic in ("t", "u"):
+        log = manager.create(topic, 0, TOPIC_ID, LogConfig(), NOW_MS)
+        for _ in range(8):
+            log.append([batch()], 0, NOW_MS)
+        log.flush()
+    manager.tasks.write_checkpoints()
+    path = tmp_path / checkpoints.RECOVERY_POINT
+    log.truncate_to(3)
+    assert checkpoints.read_offsets(path) == {("t", 0): 8, ("u", 0): 3}
+    log.append([batch()], 1, NOW_MS)
+    log.truncate_to(3)
+    log.start_at(1)
+    assert checkpoints.read_offsets(path) == {("t", 0): 8, ("u", 0): 1}
+    crash(manager)
+
+
+def test_logs_that_are_cut_one_after_another_share_what_is_written_down(tmp_path: Path) -> None:
+    jobs: list[DiskJob] = []
+    manager = start(tmp_path, submit=jobs.append)
+    logs = [manager.create("t", index, TOPIC_ID, LogConfig(), NOW_MS) for index in range(10)]
+    for log in logs:
+        log.append([batch(5)], 0, NOW_MS)
+        log.append([batch(5)], 0, NOW_MS)
+        log.flush()
+    jobs.clear()
+    for log in logs:
+        log.truncate_to(5)
+    written = 0
+    while jobs:
+        job = jobs.pop(0)
+        written += isinstance(job, CheckpointJob)
+        job.run()
+        job.finish()
+    found = checkpoints.read_offsets(tmp_path / checkpoints.RECOVERY_POINT)
+    assert (written, found) == (2, {("t", index): 5 for index in range(10)})
+    crash(manager)
+
+
+def test_a_log_that_its_first_use_cuts_has_the_recovery_points_written_at_once(
+    tmp_path: Path,
+) -> None:
+    manager = start(tmp_path)
+    log = manager.create("t", 0, TOPIC_ID, LogConfig(), NOW_MS)
+    for _ in range(8):
+        log.append([batch()], 0, NOW_MS)
+    manager.shutdown()
+    (path,) = (tmp_path / "t-0").glob("*.log")
+    path.write_bytes(path.read_bytes()[:-1])
+    manager = start(tmp_path)
+    torn = manager.get("t", 0)
+    assert torn is not None
+    torn.load()
+    found = checkpoints.read_offsets(tmp_path / checkpoints.RECOVERY_POINT)
+    assert found == {("t", 0): torn.recovery_point}
+    assert torn.recovery_point < 8
+    crash(manager)
+
+
 def test_a_log_is_flushed_after_so_many_messages(tmp_path: Path) -> None:
     manager = start(tmp_path)
     log = manager.create("t", 0, TOPIC_ID, LogConfig(flush_messages=5), NOW_MS)
@@ -126,23 +205,4 @@ def test_a_log_is_flushed_after_so_long(tmp_path: Path) -> None:
         log.append([batch()], 0, NOW_MS)
         manager.tasks.tick_flush(NOW_MS + at_ms)
         assert log.recovery_point == recovery_point
-    crash(manager)
-
-
-def test_a_log_that_its_first_use_cuts_has_the_recovery_points_written_soon(tmp_path: Path) -> None:
-    manager = start(tmp_path)
-    log = manager.create("t", 0, TOPIC_ID, LogConfig(), NOW_MS)
-    for _ in range(8):
-        log.append([batch()], 0, NOW_MS)
-    manager.shutdown()
-    (path,) = (tmp_path / "t-0").glob("*.log")
-    path.write_bytes(path.read_bytes()[:-1])
-    manager = start(tmp_path)
-    torn = manager.get("t", 0)
-    assert torn is not None
-    torn.load()
-    manager.tasks.tick_checkpoints(NOW_MS)
-    found = checkpoints.read_offsets(tmp_path / checkpoints.RECOVERY_POINT)
-    assert found == {("t", 0): torn.recovery_point}
-    assert torn.recovery_point < 8
     crash(manager)

@@ -13,7 +13,6 @@ from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import read_header
 from tests.brokerd.log.support import (
     NOW_MS,
-    append_as_is,
     batch,
     headers,
     open_log,
@@ -83,7 +82,7 @@ def test_a_segment_rolls_before_a_relative_offset_overflows(tmp_path: Path) -> N
     log.append([batch()], 0, NOW_MS)
     far = batch()
     struct.pack_into(">q", far, 0, 2**31 + 5)
-    append_as_is(log, [(read_header(far), far)])
+    log.append_replicated([(read_header(far), far)], NOW_MS)
     assert [segment.base_offset for segment in segments_of(log)] == [0, 2**31 + 5]
     assert log.log_end_offset == 2**31 + 6
     log.roll(NOW_MS)

@@ -25,7 +25,7 @@ from brokerd.protocol.records import (
     encode_batch,
     iter_batches,
 )
-from tests.brokerd.log.support import NOW_MS, append_as_is, open_log, segments_of
+from tests.brokerd.log.support import NOW_MS, open_log, segments_of
 
 ABORT, COMMIT = 0, 1
 
@@ -56,7 +56,7 @@ def plain(log: UnifiedLog) -> int:
 
 def put(log: UnifiedLog, batch: bytearray) -> int:
     offset = log.log_end_offset
-    append_as_is(log, list(iter_batches(memoryview(batch))))
+    log.append_replicated(list(iter_batches(memoryview(batch))), NOW_MS)
     return offset
 
 
@@ -251,6 +251,20 @@ def test_an_index_that_is_made_anew_costs_no_producer_whose_batches_lie_before_t
     log = open_log(tmp_path, recovery_point=3, log_start_offset=2)
     aborted_across(log, 0)
     assert list(log.producers.entries) == [5]
+
+
+def test_a_cut_log_forgets_the_markers_that_are_cut_off(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    data(log, 5)
+    end(log, 5, ABORT)
+    data(log, 6)
+    marker = end(log, 6, ABORT)
+    log.truncate_to(marker)
+    assert stable(log) == 2
+    assert aborted(log, 0) == [(5, 0)]
+    assert len((tmp_path / f"{0:020d}.txnindex").read_bytes()) == 34
+    log.truncate_to(1)
+    assert not (tmp_path / f"{0:020d}.txnindex").exists()
 
 
 def test_the_index_goes_with_its_segment(tmp_path: Path) -> None:

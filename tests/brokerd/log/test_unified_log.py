@@ -16,11 +16,11 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import retention
+from brokerd.log.io.open_files import FileRange
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, read_header
 from tests.brokerd.log.support import (
     NOW_MS,
-    append_as_is,
     batch,
     batches,
     headers,
@@ -126,11 +126,11 @@ def test_a_batch_larger_than_a_segment_is_refused(tmp_path: Path) -> None:
     assert log.log_end_offset == 0
 
 
-def test_an_empty_log_takes_a_first_batch_of_any_offset(tmp_path: Path) -> None:
+def test_a_followers_empty_log_takes_a_first_batch_of_any_offset(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     far = batch()
     struct.pack_into(">q", far, 0, 2**31 + 5)
-    append_as_is(log, [(read_header(far), far)])
+    log.append_replicated([(read_header(far), far)], NOW_MS)
     assert segments_of(log)[-1].base_offset == 2**31 + 5
     log.close()
 
@@ -241,15 +241,48 @@ def test_batches_that_leave_too_few_offsets_for_one_segment_get_several(tmp_path
     assert reopen(log).log_end_offset == 8 * INT32_MAX
 
 
+def test_a_followers_log_keeps_the_leaders_offsets_and_epochs(tmp_path: Path) -> None:
+    leader, follower = open_log(tmp_path / "leader"), open_log(tmp_path / "follower")
+    for epoch in (1, 1, 4):
+        leader.append([batch(3)], epoch, NOW_MS)
+    follower.append_replicated(list(batches(leader)), NOW_MS)
+    assert list(headers(follower)) == list(headers(leader))
+    assert follower.epochs.entries == leader.epochs.entries == [(1, 0), (4, 6)]
+    with pytest.raises(KafkaError):
+        follower.append_replicated(list(batches(leader)), NOW_MS)
+
+
 def test_a_gap_in_the_offsets_is_read_over(tmp_path: Path) -> None:
     log = open_log(tmp_path, SMALL)
     for base_offset in (0, 10, 20, 30, 40, 50):
         view = batch(2, size=400)
         view[:8] = base_offset.to_bytes(8, "big")
-        append_as_is(log, [(read_header(view), view)])
+        log.append_replicated([(read_header(view), view)], NOW_MS)
     assert len(segments_of(log)) > 2
     for offset, following in ((0, 0), (2, 10), (25, 30), (33, 40), (51, 50)):
         assert next(headers(log, offset)).base_offset == following
+
+
+def test_truncating_cuts_batches_epochs_and_producers(tmp_path: Path) -> None:
+    log = open_log(tmp_path, SMALL)
+    for i in range(30):
+        log.append([batch(2, size=200, producer=(7, 0, 2 * i))], i // 10, NOW_MS + i)
+    log.truncate_to(21)  # inside the batch 20-21
+    assert log.log_end_offset == 20
+    assert log.epochs.entries == [(0, 0)]
+    (result,) = log.append([batch(2, size=200, producer=(7, 0, 20))], 3, NOW_MS)
+    assert (result.error, result.base_offset) == (None, 20)
+    assert [record.offset for record in records(log)] == list(range(22))
+
+
+def test_truncating_before_the_start_starts_anew(tmp_path: Path) -> None:
+    log = open_log(tmp_path, SMALL)
+    fill(log, 50)
+    log.delete_records_before(30)
+    log.truncate_to(12)
+    assert (log.log_start_offset, log.log_end_offset) == (12, 12)
+    fill(log, 3)
+    assert [record.offset for record in records(log, 12)] == [12, 13, 14]
 
 
 def test_a_range_being_sent_outlives_its_segment(tmp_path: Path) -> None:
@@ -262,6 +295,29 @@ def test_a_range_being_sent_outlives_its_segment(tmp_path: Path) -> None:
     retention.apply(log, NOW_MS, 50)
     assert log.log_start_offset > 0
     assert found.read() == before
+    assert not found.is_cut
     found.release()
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(found.fd)
+
+
+def test_a_range_being_sent_is_void_when_the_log_is_cut_below_its_end(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    fill(log, 50)
+
+    def read(offset: int, up_to: int) -> FileRange:
+        found = log.read(offset, 1 << 20, up_to=up_to, min_one_batch=True)
+        assert found is not None
+        return found
+
+    before, across, behind = read(0, 30), read(20, 40), read(40, 50)
+    log.truncate_to(30)
+    fill(log, 20, size=77)
+    assert [each.is_cut for each in (before, across, behind)] == [False, True, True]
+    for each in (before, across, behind):
+        each.release()
+    again = read(40, 50)
+    assert not again.is_cut
+    log.start_at(1000)
+    assert again.is_cut
+    again.release()

@@ -279,7 +279,7 @@ async def test_who_was_appended_for_before_another_failed_is_answered(
     bench: Bench, tmp_path: Path
 ) -> None:
     partition = replica(tmp_path, 1)
-    partition.apply(state(1, 1, replicas=(1,), isr=(1,)))
+    partition.apply(state(1, 1, replicas=(1,), isr=(1,)), 0)
 
     def get(topic: str, _: int) -> Partition:
         if topic == "t":

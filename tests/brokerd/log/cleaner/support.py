@@ -18,7 +18,7 @@ from brokerd.protocol.records import (
     iter_batches,
     iter_records,
 )
-from tests.brokerd.log.support import NOW_MS, TOPIC_ID, append_as_is, open_manager, records
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, open_manager, records
 
 SEED = bytes(range(32))
 COMPACTED = LogConfig(
@@ -112,7 +112,7 @@ class CompactedLog:
         offset = self.log.log_end_offset
         batch[:8] = offset.to_bytes(8, "big")
         batch[12:16] = bytes(4)
-        append_as_is(self.log, list(iter_batches(batch)))
+        self.log.append_replicated(list(iter_batches(batch)), self.now_ms)
         self.log.high_watermark = self.log.log_end_offset
         return offset
 

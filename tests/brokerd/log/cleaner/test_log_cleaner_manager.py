@@ -276,6 +276,10 @@ def test_a_log_that_is_not_compacted_is_left_alone(tmp_path: Path) -> None:
     assert len(workers.waiting) == 1
 
 
+def cut(log: CompactedLog) -> None:
+    log.log.truncate_to(60)
+
+
 def lose(log: CompactedLog) -> None:
     log.log.delete_records_before(40)
     retention.apply(log.log, NOW_MS, log.log.high_watermark)
@@ -285,7 +289,7 @@ def remove(log: CompactedLog) -> None:
     log.manager.delete("t", 0, NOW_MS)
 
 
-@pytest.mark.parametrize("change", [lose, remove])
+@pytest.mark.parametrize("change", [cut, lose, remove])
 def test_what_a_worker_made_of_a_log_that_changed_is_thrown_away(
     tmp_path: Path, change: object
 ) -> None:
@@ -353,8 +357,8 @@ def test_a_range_being_sent_is_read_to_its_end_over_a_swap(tmp_path: Path) -> No
     assert len(records(log.log)) == 9
 
 
-def test_a_log_over_which_workers_die_is_uncleanable(tmp_path: Path) -> None:
-    _, workers, cleaner = dirty(tmp_path)
+def test_a_log_over_which_workers_die_is_uncleanable_until_it_is_cut(tmp_path: Path) -> None:
+    log, workers, cleaner = dirty(tmp_path)
     for _ in range(2):
         cleaner.tick(NOW_MS)
         assert cleaner.uncleanable == {}
@@ -363,6 +367,10 @@ def test_a_log_over_which_workers_die_is_uncleanable(tmp_path: Path) -> None:
     assert cleaner.uncleanable == {("t", 0): "the worker process died 2 times over it"}
     cleaner.tick(NOW_MS + 10_000)
     assert workers.waiting == []
+    log.log.truncate_to(60)
+    cleaner.tick(NOW_MS + 20_000)
+    assert len(workers.waiting) == 1
+    assert cleaner.uncleanable == {}
 
 
 def test_a_checkpoint_past_the_end_of_a_log_that_recovery_cut_is_void(tmp_path: Path) -> None:
@@ -373,12 +381,12 @@ def test_a_checkpoint_past_the_end_of_a_log_that_recovery_cut_is_void(tmp_path: 
     assert workers.waiting[0][0].dirty_start == 0
 
 
-def test_the_checkpoint_forgets_logs_that_were_deleted(tmp_path: Path) -> None:
+def test_the_checkpoint_forgets_logs_that_are_gone_or_were_cut(tmp_path: Path) -> None:
     log = CompactedLog(tmp_path)
     log.append(keyed([(b"k", b"1")]), keyed([(b"k", b"2")]))
     log.roll()
     log.clean()
     assert log.checkpoint() == "0\n1\nt 0 2\n"
-    log.manager.delete("t", 0, NOW_MS)
+    log.log.truncate_to(1)
     log.cleaner.tick(NOW_MS)
     assert log.checkpoint() == "0\n0\n"

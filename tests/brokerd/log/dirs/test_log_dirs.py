@@ -122,6 +122,12 @@ def deletes(manager: LogManager) -> None:
     manager.delete("t", 1, NOW_MS)
 
 
+def truncates(manager: LogManager) -> None:
+    log = manager.get("t", 1)
+    assert log is not None
+    log.truncate_to(3)
+
+
 def deletes_records(manager: LogManager) -> None:
     log = manager.get("t", 1)
     assert log is not None
@@ -154,7 +160,7 @@ def looks_up(manager: LogManager) -> None:
 
 
 TASKS = [
-    appends, retains, deletes, deletes_records, checkpoints, saves_log_starts, creates,
+    appends, retains, deletes, truncates, deletes_records, checkpoints, saves_log_starts, creates,
     looks_up,
 ]  # fmt: skip
 
@@ -190,7 +196,7 @@ def test_an_error_of_the_disk_takes_its_directory_offline_wherever_it_comes_up(
     (tmp_path / "gone").rename(tmp_path / "b")
     manager = start(tmp_path / "a", tmp_path / "b")
     assert len(offsets_of(manager, 0)) == 20
-    if work not in (retains, deletes):
+    if work not in (retains, deletes, truncates):
         assert offsets_of(manager, 1)[:20] == list(range(20))
     manager.shutdown()
 

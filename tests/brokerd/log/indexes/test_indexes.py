@@ -50,6 +50,27 @@ def test_an_offset_index_comes_back_and_finds_the_floor(
         assert again.boundary_at_most(asked * 10) == floor * 10
 
 
+@in_tmp_path
+@given(offsets=rising, cut=st.integers(0, 2000))
+def test_truncated_indexes_forget_the_rest_on_disk_too(
+    tmp_path: Path, offsets: list[int], cut: int
+) -> None:
+    paths = [str(tmp_path / name) for name in ("offset", "time")]
+    for path in paths:
+        Path(path).write_bytes(b"")
+    index, times = OffsetIndex(paths[0], 0), TimeIndex(paths[1], 0)
+    for offset in offsets:
+        index.append(offset, offset)
+        times.append(offset + 5, offset)
+    index.flush()
+    times.flush()
+    index.truncate_to(cut)
+    times.truncate_to(cut)
+    kept = [o for o in offsets if o < cut]
+    assert OffsetIndex.load(paths[0], 0, 1 << 20).entries(0, 100) == [(o, o) for o in kept]
+    assert TimeIndex.load(paths[1], 0).entries(0, 100) == [(o + 5, o) for o in kept]
+
+
 def test_a_timestamp_that_does_not_rise_is_passed_over(tmp_path: Path) -> None:
     times = TimeIndex(str(tmp_path / "t"), 0)
     for timestamp_ms, offset in ((5, 1), (5, 2), (4, 3), (6, 4)):

@@ -24,7 +24,7 @@ def led(directory: Path, disk: Disk, messages: int) -> Partition:
     config = LogConfig(flush_messages=messages)
     log = open_log(directory, config, context=LogContext(submit=disk.append))
     partition = Partition("t", 0, 1, log)
-    partition.apply(state(1, 1, replicas=(1,), isr=(1,)))
+    partition.apply(state(1, 1, replicas=(1,), isr=(1,)), NOW_MS)
     return partition
 
 
@@ -140,7 +140,7 @@ def test_a_log_that_is_deleted_while_it_is_synced_fails_no_disk(tmp_path: Path) 
     context = LogContext(submit=disk.append, on_failure=failures.append)
     log = open_log(tmp_path / "t-0", LogConfig(flush_messages=1), context=context)
     partition = Partition("t", 0, 1, log)
-    partition.apply(state(1, 1, replicas=(1,), isr=(1,)))
+    partition.apply(state(1, 1, replicas=(1,), isr=(1,)), NOW_MS)
     partition.append([batch()], NOW_MS)
     partition.append([batch()], NOW_MS)  # is synced when the first one is
     partition.resign()

@@ -71,3 +71,15 @@ def test_a_file_that_is_gone_is_an_error_of_the_disk(tmp_path: Path) -> None:
     os.unlink(file.path)
     with pytest.raises(FileNotFoundError):
         file.fd()
+
+
+def test_a_range_below_which_the_log_was_cut_says_so_and_no_other(tmp_path: Path) -> None:
+    (file,) = make(tmp_path, OpenFiles(), 1)
+    before, across = file.pin(0, 2), file.pin(1, 2)
+    file.cut(2)
+    assert (before.is_cut, across.is_cut) == (False, True)
+    before.release()
+    across.release()
+    after = file.pin(1, 2)
+    assert not after.is_cut
+    after.release()

@@ -15,15 +15,7 @@ from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches
 from tests.brokerd.log.cleaner.support import ABORT
-from tests.brokerd.log.support import (
-    NOW_MS,
-    TOPIC_ID,
-    append_as_is,
-    batch,
-    headers,
-    open_manager,
-    records,
-)
+from tests.brokerd.log.support import NOW_MS, TOPIC_ID, batch, headers, open_manager, records
 
 CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
 END = 40
@@ -53,7 +45,7 @@ def transact(log: UnifiedLog, record: Record, flags: int, sequence: int) -> None
         [record], base_offset=log.log_end_offset, leader_epoch=0, producer_id=9, producer_epoch=0,
         base_sequence=sequence, attributes=TRANSACTIONAL | flags,
     )  # fmt: skip
-    append_as_is(log, list(iter_batches(memoryview(view))))
+    log.append_replicated(list(iter_batches(memoryview(view))), NOW_MS)
 
 
 def fill(directory: Path, *, clean: bool) -> None:

@@ -261,6 +261,25 @@ def test_after_a_crash_a_log_behind_its_recovery_point_ends_where_the_damage_beg
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_log_is_cut_where_it_is_told_to_whatever_is_damaged_there(
+    work: Path, damage: Damage
+) -> None:
+    damage_in(work, 30, damage)
+    manager = open_in(work)
+    log = the_log(manager)
+    read_at(log, 60)
+    log.truncate_to(60)
+    assert log.log_end_offset in (58, 60)
+    (result,) = log.append([a_batch(log.log_end_offset // 2)], 0, NOW_MS)
+    assert found_at(log, result.base_offset) == [result.base_offset, result.last_offset]
+    assert found_at(log, 56) == [56, 57]
+    manager.shutdown()
+    manager = open_in(work)
+    assert the_log(manager).log_end_offset == result.base_offset + 2
+    manager.shutdown()
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 @pytest.mark.parametrize("number", [0, 3, 7])
 def test_compaction_takes_no_record_for_the_sake_of_a_damaged_one(
     tmp_path: Path, damage: Damage, number: int

@@ -132,6 +132,17 @@ def test_what_threads_found_is_kept_of_a_few_times_only(tmp_path: Path) -> None:
     lacking(log, NOW_MS).pending_read.release()
 
 
+def test_nothing_is_taken_of_a_log_that_was_cut_while_it_was_read(tmp_path: Path) -> None:
+    log = open_log(tmp_path)
+    log.append([many(2000)], 0, 0)
+    pending = lacking(log, NOW_MS + 3).pending_read
+    pending.load()
+    log.truncate_to(0)
+    pending.release()
+    log.append([many(2000)], 0, 0)
+    lacking(log, NOW_MS + 3).pending_read.release()
+
+
 def test_records_before_the_log_start_are_not_found(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append([batch(10)], 0, NOW_MS)

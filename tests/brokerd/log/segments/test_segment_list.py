@@ -95,7 +95,7 @@ ACTIONS = st.lists(
     st.one_of(
         st.just(("roll", 0)), st.tuples(st.just("data"), st.integers(1, 3)),
         st.tuples(st.just("abort"), st.integers(1, 3)), st.just(("look", 0)),
-        st.tuples(st.just("drop"), st.integers(1, 3)),
+        st.tuples(st.just("cut"), st.integers(1, 4)), st.tuples(st.just("drop"), st.integers(1, 3)),
     ),
     min_size=10, max_size=60,
 )  # fmt: skip
@@ -109,6 +109,8 @@ def do(log: UnifiedLog, kind: str, number: int, sequences: dict[int, int]) -> No
         data(log, number, sequence=sequences[number])
     elif kind == "abort":
         end(log, number, ABORT)
+    elif kind == "cut":
+        log.truncate_to(max(log.log_end_offset - number, log.log_start_offset))
     elif kind == "drop":
         log.delete_records_before(min(log.log_start_offset + number, log.log_end_offset))
         retention.apply(log, NOW_MS, log.log_end_offset)

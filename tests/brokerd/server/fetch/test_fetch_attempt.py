@@ -28,7 +28,7 @@ class Bench:
         self.logs = [self._log(directory / str(number)) for number in range(COUNT)]
         self.partitions = [Partition("t", 0, 1, log) for log in self.logs]
         for partition in self.partitions:
-            partition.apply(state(1, 1, replicas=(1,), isr=(1,)))
+            partition.apply(state(1, 1, replicas=(1,), isr=(1,)), NOW_MS)
         self.unknown: set[int] = set()
 
     def _get(self, _topic: str, index: int) -> Partition | None:

@@ -43,7 +43,7 @@ class Bench:
     def __init__(self, directory: Path) -> None:
         config, metrics, clock = parse(FILE), BrokerMetrics(), SystemClock()
         self.partition = Partition("t", 0, 1, open_log(directory))
-        self.partition.apply(state(1, leader=1, replicas=(1,), isr=(1,)))
+        self.partition.apply(state(1, leader=1, replicas=(1,), isr=(1,)), NOW_MS)
         self.socket_server = SocketServer(config)
         pending_reads, times = PendingReads(), RequestTimes(metrics, 1.0)
         self.pending_reads, self.purgatory = pending_reads, Purgatory(times)

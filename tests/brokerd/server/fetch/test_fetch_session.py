@@ -40,7 +40,7 @@ def led_here(tmp_path: Path) -> dict[str, Partition]:
     partitions = {}
     for name in ("a", "b", "c"):
         partitions[name] = one = Partition(name, 0, 1, open_log(tmp_path / name))
-        one.apply(state(1, leader=1, topic=name, replicas=(1,), isr=(1,)))
+        one.apply(state(1, leader=1, topic=name, replicas=(1,), isr=(1,)), NOW_MS)
     return partitions
 
 

@@ -49,7 +49,7 @@ class Bench:
     @staticmethod
     def _led(directory: Path, index: int) -> Partition:
         one = Partition("t", index, 1, open_log(directory / str(index)))
-        one.apply(state(1, 1, partition=index, replicas=(1,), isr=(1,)))
+        one.apply(state(1, 1, partition=index, replicas=(1,), isr=(1,)), NOW_MS)
         return one
 
     def _get(self, _topic: str, index: int) -> Partition:

@@ -43,7 +43,7 @@ class Bench:
         log = reopen(log)
         log.load()
         self.partition = Partition("t", 0, 1, log)
-        self.partition.apply(state(1, 1, replicas=(1,), isr=(1,)))
+        self.partition.apply(state(1, 1, replicas=(1,), isr=(1,)), NOW_MS)
         nowhere: Any = None
         self.connection: Any = SimpleNamespace(
             output=OutputQueue(nowhere, LoopTimes()), fetch_memo=None, last_header=None
@@ -109,7 +109,7 @@ def test_another_leader_epoch_is_left_to_the_general_way(bench: Bench) -> None:
     memo = bench.memo(current_leader_epoch=1)
     assert bench.serves(memo, 0, current_leader_epoch=1)
     bench.connection.output.clear()
-    bench.partition.apply(state(2, 1, replicas=(1,), isr=(1,)))
+    bench.partition.apply(state(2, 1, replicas=(1,), isr=(1,)), NOW_MS)
     assert not bench.serves(memo, 0, current_leader_epoch=1)
     assert bench.pins == 0
 

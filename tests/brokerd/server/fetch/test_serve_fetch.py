@@ -152,7 +152,7 @@ def test_what_fails_unexpectedly_leaves_no_file_pinned(
     partitions = []
     for index in range(2):
         one = Partition("t", index, 1, open_log(tmp_path / str(index), context=context))
-        one.apply(state(1, leader=1, partition=index, replicas=(1,), isr=(1,)))
+        one.apply(state(1, leader=1, partition=index, replicas=(1,), isr=(1,)), 0)
         one.append([batch()], 0)
         partitions.append(one)
     sound = getattr(UnifiedLog, at)

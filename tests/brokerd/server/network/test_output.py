@@ -26,6 +26,7 @@ class Range:
         self.fd = os.open(path, flags)
         self.position_bytes = position
         self.size_bytes = size
+        self.is_cut = False
         self.released = 0
 
     def release(self) -> None:
@@ -159,6 +160,25 @@ def test_a_file_that_cannot_be_read_is_told_from_a_peer_that_is_gone(
     with pytest.raises(BrokenPipeError):
         queue.flush()
     queue.clear()
+
+
+@pytest.mark.parametrize("size", [100, SENDFILE_MIN_BYTES * 2])
+def test_a_range_below_which_the_log_was_cut_ends_the_connection(
+    pair: tuple[OutputQueue, socket.socket], tmp_path: Path, size: int
+) -> None:
+    queue, peer = pair
+    path = tmp_path / "log"
+    path.write_bytes(bytes(size))
+    cut = Range(path, 0, size)
+    cut.is_cut = True
+    queue.add_parts([cut])
+    with pytest.raises(ConnectionAbortedError, match="was cut"):
+        queue.flush()
+    queue.clear()
+    assert cut.released == 1
+    peer.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        peer.recv(1)
 
 
 @pytest.mark.parametrize(

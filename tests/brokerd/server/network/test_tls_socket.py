@@ -205,6 +205,8 @@ class Range:
         self.fd = os.open(path, flags)
         self.position_bytes, self.size_bytes, self.released = position, size, 0
 
+    is_cut = False
+
     def release(self) -> None:
         self.released += 1
         os.close(self.fd)

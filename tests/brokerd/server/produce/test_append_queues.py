@@ -62,7 +62,7 @@ class Bench:
         self.queues = AppendQueues(ManualClock(), self.memory)
 
     def lead(self, version: int, leader: int = 1) -> None:
-        self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)))
+        self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)), 0)
 
     def add(self, work: Work | None, *batches: memoryview, at: int = 0) -> tuple[AppendFuture, ...]:
         client: Any = self.client
@@ -149,6 +149,14 @@ async def test_what_comes_back_after_the_leader_has_moved_is_refused(bench: Benc
     bench.lead(2, leader=2)
     assert await bench.results(outcomes) == [(-1, ErrorCode.NOT_LEADER_OR_FOLLOWER)]
     assert bench.partition.log.log_end_offset == 0
+
+
+async def test_what_comes_back_after_the_log_was_cut_goes_behind_its_new_end(bench: Bench) -> None:
+    for _ in range(5):
+        bench.partition.append([batch()], 0)
+    outcomes = bench.add(GZIP)
+    bench.partition.log.truncate_to(2)
+    assert await bench.results(outcomes) == [(2, None)]
 
 
 async def test_a_disk_that_fails_fails_all_that_came_back_together(

@@ -45,7 +45,7 @@ class Served:
 
     def __init__(self, directory: Path, config: LogConfig | None = None) -> None:
         partition = replica(directory, 1, config or LogConfig())
-        partition.apply(state(1, 1, replicas=(1,), isr=(1,)))
+        partition.apply(state(1, 1, replicas=(1,), isr=(1,)), 0)
         self.metrics = BrokerMetrics()
         self.partition = partition
         queues: Any = SimpleNamespace(by_partition={})
@@ -160,7 +160,7 @@ def test_another_partition_that_changes_leaves_what_is_known_of_this_one(tmp_pat
     for _ in range(2):
         for each, connection in zip(served, connections, strict=True):
             each.produce(connection, frame(10)[0])
-        served[1].partition.apply(state(2, 1, replicas=(1, 2), isr=(1,)))
+        served[1].partition.apply(state(2, 1, replicas=(1, 2), isr=(1,)), 0)
     assert [each.looked_up for each in served] == [1, 2]
 
 

@@ -80,7 +80,7 @@ class Bench:
 
     def _led(self, directory: Path, index: int, settings: LogConfig) -> Partition:
         one = Partition("t", index, 1, open_log(directory / str(index), settings))
-        one.apply(state(1, leader=1, partition=index))
+        one.apply(state(1, leader=1, partition=index), 0)
         return one
 
     def _get(self, _topic: str, index: int) -> Partition | None:
@@ -105,7 +105,7 @@ class Bench:
     def follow(self) -> None:
         """The other replica has it all."""
         for each in self.partitions:
-            each.record_fetch(2, each.log_end_offset)
+            each.record_fetch(2, each.log_end_offset, 0)
 
 
 @contextmanager
@@ -219,7 +219,7 @@ async def test_one_of_many_partitions_counts_for_more(tmp_path: Path) -> None:
 
 async def test_what_a_partition_owes_when_its_leader_leaves_is_refused(bench: Bench) -> None:
     bench.produce(batch(), batch())
-    bench.partitions[0].record_fetch(2, 1)
+    bench.partitions[0].record_fetch(2, 1, 0)
     bench.partitions[1].resign()
     await all_answered(bench)
     not_leader = int(ErrorCode.NOT_LEADER_OR_FOLLOWER)

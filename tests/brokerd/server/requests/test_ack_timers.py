@@ -16,7 +16,7 @@ from tests.brokerd.replication.support import replica, state
 def leader(tmp_path: Path) -> Partition:
     """It has one record, which its follower has not."""
     partition = replica(tmp_path, 1)
-    partition.apply(state(1, leader=1))
+    partition.apply(state(1, leader=1), NOW_MS)
     partition.append([batch()], NOW_MS)
     return partition
 
@@ -25,16 +25,16 @@ async def test_it_is_answered_when_the_follower_has_the_record(leader: Partition
     answers: list[ErrorCode] = []
     AckQueues().add(leader, REPLICATED, 0, 60, answers.append)
     assert (answers, len(leader.listeners)) == ([], 1)
-    leader.record_fetch(2, 1)
+    leader.record_fetch(2, 1, NOW_MS)
     assert (answers, leader.listeners) == ([ErrorCode.NONE], {})
 
 
 async def test_another_epoch_of_the_same_leader_changes_nothing(leader: Partition) -> None:
     answers: list[ErrorCode] = []
     AckQueues().add(leader, REPLICATED, 0, 60, answers.append)
-    leader.apply(state(2, leader=1))
+    leader.apply(state(2, leader=1), NOW_MS)
     assert answers == []
-    leader.apply(state(3, leader=1, isr=(1,)))  # the follower has left
+    leader.apply(state(3, leader=1, isr=(1,)), NOW_MS)  # the follower has left
     assert answers == [ErrorCode.NONE]
 
 
@@ -44,8 +44,8 @@ async def test_a_broker_that_leads_no_more_says_so_once_also_to_who_comes_later(
     acks = AckQueues()
     answers: list[ErrorCode] = []
     acks.add(leader, REPLICATED, 0, 60, answers.append)
-    leader.apply(state(2, leader=2))
-    leader.apply(state(3, leader=1))
+    leader.apply(state(2, leader=2), NOW_MS)
+    leader.apply(state(3, leader=1), NOW_MS)
     assert answers == [ErrorCode.NOT_LEADER_OR_FOLLOWER]
     leader.resign()
     acks.add(leader, REPLICATED, 0, 60, answers.append)
@@ -69,5 +69,5 @@ async def test_nothing_is_left_of_who_has_left(leader: Partition) -> None:
     leave()
     assert leader.listeners == {}
     leave()
-    leader.record_fetch(2, 1)
+    leader.record_fetch(2, 1, NOW_MS)
     assert answers == []

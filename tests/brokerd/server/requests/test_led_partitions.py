@@ -34,7 +34,7 @@ def test_what_is_here_is_served_by_its_leader_to_who_knows_its_epoch(tmp_path: P
     partition = replica(tmp_path, 1)
     partitions = led(lambda *_: partition)
     assert code(partitions, "t", 0) is ErrorCode.NOT_LEADER_OR_FOLLOWER
-    partition.apply(state(1, 1, replicas=(1,), isr=(1,)))
+    partition.apply(state(1, 1, replicas=(1,), isr=(1,)), 0)
     assert partitions.leader_of("t", 0) is partition
     assert code(partitions, "t", 0, partition.leader_epoch + 1) is ErrorCode.UNKNOWN_LEADER_EPOCH
 
