@@ -4,29 +4,23 @@
 time needs nothing else; parts that keep a copy are notified (`on_change`).
 """
 
-from __future__ import annotations
-
 import logging
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Final
 
+from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import Endpoint
+from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.dynamic_config import DEFAULT_NAME, BrokerSettings, is_of_listeners
 from brokerd.config.log_config import LogConfig
 from brokerd.config.permitted_listener_changes import with_listener_of
-from brokerd.config.tls_settings import tls_key_of_listener
+from brokerd.config.tls_settings import TlsSettings, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log.cleaner.worker_messages import Limits
 from brokerd.security.ssl_contexts import StoreError, StoreGoneError, TlsError
 from brokerd.server.network.open_listeners import BindError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
-    from brokerd.config.broker_config import BrokerConfig
-    from brokerd.config.tls_settings import TlsSettings
-    from brokerd.server.network.socket_server import SocketServer
+from brokerd.server.network.socket_server import SocketServer
 
 logger = logging.getLogger(__name__)
 

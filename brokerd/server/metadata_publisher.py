@@ -5,29 +5,22 @@ in turns; until the log of a new partition exists, its clients get an error afte
 the metadata again.
 """
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from brokerd.server.live_settings import endpoints
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+from brokerd.cluster.metadata_image import ImageDelta, TopicInfo
+from brokerd.config.log_config import LogConfig
+from brokerd.replication.partition import Partition
+from brokerd.replication.replica_manager import ReplicaManager
+from brokerd.replication.state import PartitionState
+from brokerd.server.admin_http.events import EventRing
+from brokerd.server.api.metadata_cache import MetadataCache
+from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.live_settings import LiveSettings, endpoints
+from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns, keep_uncollected
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.cluster.metadata_image import ImageDelta, TopicInfo
-    from brokerd.config.log_config import LogConfig
-    from brokerd.replication.partition import Partition
-    from brokerd.replication.replica_manager import ReplicaManager
-    from brokerd.replication.state import PartitionState
-    from brokerd.server.admin_http.events import EventRing
-    from brokerd.server.api.metadata_cache import MetadataCache
-    from brokerd.server.coordinator_runtime.group_service import GroupService
-    from brokerd.server.live_settings import LiveSettings
-    from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 

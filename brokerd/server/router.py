@@ -9,8 +9,6 @@ So each request sees the effects of those before it, as in Kafka, which serves o
 connection at a time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import logging
@@ -19,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from struct import Struct
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import FETCH
@@ -33,9 +31,12 @@ from brokerd.protocol.framing import (
 )
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.api.api_versions import refused_api_versions
+from brokerd.server.fetch.fetch_handler import FetchHandler
+from brokerd.server.network.connection import Connection
 from brokerd.server.network.loop_tick import LoopTick
-from brokerd.server.network.output import HELD_BYTES_MAX
+from brokerd.server.network.output import HELD_BYTES_MAX, Slot, UnreadableError
 from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
+from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.produce.responses import refuse_old_produce
 from brokerd.server.requests.context import Handler, RequestContext
 from brokerd.server.requests.request_codec import (
@@ -45,14 +46,8 @@ from brokerd.server.requests.request_codec import (
     error_frame,
     reply_frame,
 )
+from brokerd.server.requests.request_times import RequestTimes, Since
 from brokerd.turns import in_thread, uncollected
-
-if TYPE_CHECKING:
-    from brokerd.server.fetch.fetch_handler import FetchHandler
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.output import Slot, UnreadableError
-    from brokerd.server.produce.batcher import ProduceBatcher
-    from brokerd.server.requests.request_times import RequestTimes, Since
 
 logger = logging.getLogger(__name__)
 

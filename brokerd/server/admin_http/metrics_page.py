@@ -4,14 +4,12 @@ The rule, and what each is, stands in docs/metrics.md. The text is made in piece
 holds the loop for longer than a turn; by partition only where that is asked for.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from brokerd.replication.partition import TRAFFIC, Partition
+from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines, GroupCounts, open_files
 from brokerd.server.admin_http.partition_counts import (
     ClusterCounts,
@@ -19,11 +17,8 @@ from brokerd.server.admin_http.partition_counts import (
     is_under_replicated,
 )
 from brokerd.server.admin_http.prometheus_text import escape, head, singles
+from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.turns import TURN_S, in_turns
-
-if TYPE_CHECKING:
-    from brokerd.replication.replica_manager import ReplicaManager
-    from brokerd.server.coordinator_runtime.group_service import GroupService
 
 PIECE_CHARS = 1 << 16
 

@@ -4,8 +4,6 @@ Answers about all partitions are built a slice per iteration of the loop; counte
 the start.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time
@@ -13,27 +11,25 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import compression_sample, inspection
+from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
+from brokerd.log.inspection import BatchInfo
+from brokerd.log.io.open_files import FileRange
+from brokerd.log.log_manager import LogManager
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import codec_name
+from brokerd.replication.partition import Partition
+from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.admin_http.broker_metric_lines import disk_spaces, resident_bytes
+from brokerd.server.admin_http.events import EventRing
 from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
+from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.prometheus_text import CONTENT_TYPE
-
-if TYPE_CHECKING:
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
-    from brokerd.log.inspection import BatchInfo
-    from brokerd.log.io.open_files import FileRange
-    from brokerd.log.log_manager import LogManager
-    from brokerd.log.unified_log import UnifiedLog
-    from brokerd.replication.partition import Partition
-    from brokerd.replication.replica_manager import ReplicaManager
-    from brokerd.server.admin_http.events import EventRing
-    from brokerd.server.admin_http.metrics_page import PrometheusPage
-    from brokerd.server.network.socket_server import SocketServer
+from brokerd.server.network.socket_server import SocketServer
 
 Result = TypeVar("Result")
 SLICE = 500

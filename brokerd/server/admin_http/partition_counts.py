@@ -1,18 +1,10 @@
 """Counts of partitions by state, and sums by topic, from one pass over the partitions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from brokerd.replication.partition import TRAFFIC
-from brokerd.replication.state import NO_LEADER
+from brokerd.cluster.metadata_image import TopicInfo
+from brokerd.replication.partition import TRAFFIC, Partition
+from brokerd.replication.replica_manager import ReplicaManager
+from brokerd.replication.state import NO_LEADER, PartitionState
 from brokerd.server.admin_http.prometheus_text import label_text
-
-if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import TopicInfo
-    from brokerd.replication.partition import Partition
-    from brokerd.replication.replica_manager import ReplicaManager
-    from brokerd.replication.state import PartitionState
 
 
 class PartitionCounts:

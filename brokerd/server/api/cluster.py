@@ -1,16 +1,12 @@
 """DescribeCluster: the live brokers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.server.requests.context import Fields, RequestContext, error_part
-
-if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import MetadataImage
 
 BROKERS, CONTROLLERS = 1, 2
 

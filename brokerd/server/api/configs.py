@@ -5,15 +5,15 @@ loggers by itself. Every other kind of resource is answered with INVALID_REQUEST
 alone. Dynamic settings are kept in ZooKeeper as Kafka keeps them and hold at once.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.admin.configs import ConfigAdmin, ConfigUpdate
+from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.config.dynamic_config import DEFAULT_NAME, check_change
 from brokerd.config.incremental_changes import ConfigChange, ConfigOperation, apply_operations
@@ -29,13 +29,9 @@ from brokerd.server.api.config_entries import (
     topic_entries,
 )
 from brokerd.server.api.loggers import change_levels, logger_entries
+from brokerd.server.live_settings import LiveSettings
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import in_turns, in_turns_awaited
-
-if TYPE_CHECKING:
-    from brokerd.cluster.admin.configs import ConfigAdmin, ConfigUpdate
-    from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
-    from brokerd.server.live_settings import LiveSettings
 
 TOPIC = 2
 BROKER = 4

@@ -3,21 +3,15 @@
 Requests that Kafka refuses (ZkAdminManager) get its error and message; others get an error, too.
 """
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.turns import in_turns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-
 
 _MECHANISMS = (1, 2)
 _ITERATIONS_MIN, _ITERATIONS_MAX = 4096, 16384

@@ -6,25 +6,21 @@ The low watermark that is answered is this leader's log start: followers hold no
 would have to be waited for.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.unified_log import UnifiedLog
+from brokerd.server.background.log_start_saves import LogStartSaves
+from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.requests.context import Fields, RequestContext
+from brokerd.server.requests.led_partitions import LedPartitions
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns, in_turns_awaited
-
-if TYPE_CHECKING:
-    from brokerd.log.unified_log import UnifiedLog
-    from brokerd.server.background.log_start_saves import LogStartSaves
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.requests.led_partitions import LedPartitions
 
 NO_LOW_WATERMARK = -1
 

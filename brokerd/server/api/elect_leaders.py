@@ -6,21 +6,16 @@ and ELIGIBLE_LEADERS_NOT_AVAILABLE as in Kafka, and PREFERRED_LEADER_NOT_AVAILAB
 move the leader. For the same reason no timer rebalances leaders (auto.leader.rebalance.enable).
 """
 
-from __future__ import annotations
-
+from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.cluster.metadata_image import MetadataImage
 
 PREFERRED = 0
 UNCLEAN = 1

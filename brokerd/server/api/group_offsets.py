@@ -1,24 +1,20 @@
 """Committed offsets: OffsetCommit, OffsetFetch, OffsetDelete."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Iterable, Iterator, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
 from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
+from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.requests.context import Fields, RequestContext, milliseconds
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import AT_ONCE_MAX, at_once_or_in_turns, in_turns
-
-if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import MetadataImage
-    from brokerd.server.coordinator_runtime.group_service import GroupService
 
 COMMIT_INSTANCE_FROM = 7
 COMMIT_LEADER_EPOCH_FROM = 6

@@ -5,30 +5,25 @@ a timestamp's offset at or above it is not known yet. A look-up by time, and the
 read files: a little on the loop, of many partitions in turns, and what takes long in threads.
 """
 
-from __future__ import annotations
-
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import inspection
 from brokerd.log.segments import offset_for_timestamp
 from brokerd.protocol import list_offsets_v0
 from brokerd.protocol.fetch_request import READ_COMMITTED
+from brokerd.protocol.list_offsets_v0 import RequestedPartition
+from brokerd.replication.partition import Partition
 from brokerd.server.api.partition_answers import answer_partitions
+from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.requests.context import Fields, RequestContext
+from brokerd.server.requests.led_partitions import LedPartitions
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from brokerd.clock import Clock
-    from brokerd.protocol.list_offsets_v0 import RequestedPartition
-    from brokerd.replication.partition import Partition
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.requests.led_partitions import LedPartitions
 
 LATEST = -1
 EARLIEST = -2

@@ -1,21 +1,17 @@
 """DescribeLogDirs and AlterReplicaLogDirs: the log directories of this broker."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.errors import ErrorCode
+from brokerd.log.log_manager import LogManager
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
-
-if TYPE_CHECKING:
-    from brokerd.log.log_manager import LogManager
-    from brokerd.log.unified_log import UnifiedLog
 
 _PARTITIONS = ("results", "topics", "partitions")
 

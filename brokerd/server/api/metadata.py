@@ -1,26 +1,21 @@
 """Metadata: brokers, topics and leaders of the cluster; creates topics."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+from brokerd.cluster.metadata_image import TopicInfo
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
 from brokerd.protocol.metadata import encode_metadata, encode_topic
-from brokerd.server.api.metadata_cache import View
+from brokerd.server.api.metadata_cache import MetadataCache, View
 from brokerd.server.requests.context import Fields, Reply, RequestContext
 from brokerd.server.requests.request_codec import as_kafka_error
 from brokerd.turns import AT_ONCE_MAX, in_turns
-
-if TYPE_CHECKING:
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.cluster.metadata_image import TopicInfo
-    from brokerd.server.api.metadata_cache import MetadataCache
 
 CREATED_AT_ONCE = 32
 WARM_UPS_MAX = 3
@@ -50,7 +45,7 @@ class MetadataHandlers:
             return self._metadata_later(answer, missing)
         return answer.encode()
 
-    async def _metadata_later(self, answer: _Answer, missing: list[str]) -> Reply:
+    async def _metadata_later(self, answer: "_Answer", missing: list[str]) -> Reply:
         for start in range(0, len(missing), CREATED_AT_ONCE):
             names = missing[start : start + CREATED_AT_ONCE]
             created = await asyncio.gather(

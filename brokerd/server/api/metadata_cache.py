@@ -1,19 +1,14 @@
 """Encoded topics of Metadata responses, dropped when the topic changes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import NOT_ASKED, TOPIC_OPERATIONS
 from brokerd.protocol.metadata import encode_topic
-
-if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-    from brokerd.replication.state import PartitionState
-
+from brokerd.replication.state import PartitionState
 
 UNCACHED_MAX = 1_000
 """More partitions than this are not encoded in one iteration of the loop (about 5 ms)."""

@@ -1,20 +1,13 @@
 """Answers of requests about partitions by topic, of which each may have to read files."""
 
-from __future__ import annotations
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
-
-from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
+from brokerd.log.io.page_cache import READS_MAX, NotInPageCache, PendingRead
 from brokerd.protocol.messages import item_encoder
-from brokerd.server.background.pending_reads import chunks
+from brokerd.server.background.pending_reads import PendingReads, chunks
+from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.turns import at_once_or_in_turns, in_turns, uncollected
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
-
-    from brokerd.log.io.page_cache import PendingRead
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.requests.context import Fields, RequestContext
 
 Asked = TypeVar("Asked")
 AskedOf = TypeVar("AskedOf", contravariant=True)

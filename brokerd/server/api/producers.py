@@ -6,24 +6,18 @@ error that every client takes for final. librdkafka would ask again, until its u
 after any other.
 """
 
-from __future__ import annotations
-
+from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.producer_state import NO_SEQUENCE
 from brokerd.server.api.partition_answers import answer_partitions
+from brokerd.server.background.pending_reads import PendingReads
+from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
 from brokerd.server.requests.context import Fields, RequestContext, error_part
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
-    from brokerd.server.requests.led_partitions import LedPartitions
-
+from brokerd.server.requests.led_partitions import LedPartitions
 
 NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 

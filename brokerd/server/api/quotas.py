@@ -1,14 +1,14 @@
 """DescribeClientQuotas, AlterClientQuotas: quotas are stored and returned as Kafka does; nothing is
 held to them yet."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.admin.configs import ConfigAdmin
 from brokerd.cluster.admin.quotas import (
     IP,
     Component,
@@ -19,14 +19,9 @@ from brokerd.cluster.admin.quotas import (
     found_quotas,
 )
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.server.network.host_lookups import HostLookups
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import in_turns_awaited
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from brokerd.cluster.admin.configs import ConfigAdmin
-    from brokerd.server.network.host_lookups import HostLookups
 
 KINDS = ("users", "clients", "ips")
 

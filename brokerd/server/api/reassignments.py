@@ -5,20 +5,16 @@ epoch, as after any reassignment); any other is refused with INVALID_REPLICA_ASS
 reassignment that Kafka's controller left in ZooKeeper is listed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.replication.state import PartitionState
 from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
-
-if TYPE_CHECKING:
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.cluster.metadata_image import MetadataImage
-    from brokerd.replication.state import PartitionState
 
 
 @dataclass(frozen=True, slots=True)

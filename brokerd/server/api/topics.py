@@ -1,27 +1,21 @@
 """CreateTopics, DeleteTopics, CreatePartitions: one answer per topic, served by the controller."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from brokerd.cluster.admin.requests import CreatedTopic, NewPartitions, NewTopic
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+from brokerd.config.dynamic_config import BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.config_entries import topic_entries
+from brokerd.server.live_settings import LiveSettings
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import in_turns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.config.dynamic_config import BrokerSettings
-    from brokerd.server.live_settings import LiveSettings
-
 
 NO_ID = UUID(int=0)
 DISABLED_FROM = 3

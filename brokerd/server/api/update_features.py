@@ -1,15 +1,11 @@
 """UpdateFeatures: over ZooKeeper there are no features whose level could be changed (KIP-584)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode
 from brokerd.server.requests.context import Fields, RequestContext, error_part
-
-if TYPE_CHECKING:
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,23 +6,16 @@ are JSON objects, one a line, over pipes (`brokerd.log.cleaner.worker_messages`)
 error is the broker's.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
 import sys
+from asyncio.subprocess import Process
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import brokerd
-from brokerd.log.cleaner.worker_messages import SegmentGroupDone, decode_message, encode_answer
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-
-    from brokerd.log.cleaner.log_cleaner_manager import Listener
-    from brokerd.log.cleaner.worker_messages import Job
+from brokerd.log.cleaner.log_cleaner_manager import Listener
+from brokerd.log.cleaner.worker_messages import Job, SegmentGroupDone, decode_message, encode_answer
 
 logger = logging.getLogger(__name__)
 

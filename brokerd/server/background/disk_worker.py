@@ -4,19 +4,14 @@ A job's `finish` runs on the event loop, where logs are used. One thread is enou
 one disk wait for each other anyway, and order is what checkpoints rely on.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.io.flush import FlushJob
-
-if TYPE_CHECKING:
-    from brokerd.log.io.disk_jobs import DiskJob
-    from brokerd.metrics import Histogram
+from brokerd.metrics import Histogram
 
 logger = logging.getLogger(__name__)
 

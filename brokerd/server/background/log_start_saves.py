@@ -5,17 +5,12 @@ Each write has the log starts of a whole log directory: all requests that come d
 share the next.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.context import storage_error
-
-if TYPE_CHECKING:
-    from brokerd.log.log_manager import LogManager
+from brokerd.log.log_manager import LogManager
 
 
 @dataclass(slots=True)

@@ -1,21 +1,17 @@
 """Threads that do pending reads, so that the event loop never waits for the disk."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from brokerd.cpu_scheduling import yield_to_event_loop
 from brokerd.errors import KafkaError
+from brokerd.log.io.page_cache import PendingRead
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.turns import expect_busy_threads, in_turns
-
-if TYPE_CHECKING:
-    from brokerd.log.io.page_cache import PendingRead
-    from brokerd.log.unified_log import UnifiedLog
 
 logger = logging.getLogger(__name__)
 

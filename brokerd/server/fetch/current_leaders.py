@@ -1,17 +1,11 @@
 """The current leader of a partition, answered with an error so that clients find it (KIP-951)."""
 
-from __future__ import annotations
+from collections.abc import Iterable
 
-from typing import TYPE_CHECKING
-
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode
 from brokerd.protocol.fetch_response import Endpoint, FetchReply
 from brokerd.replication.state import NO_LEADER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from brokerd.cluster.metadata_image import MetadataImage
 
 
 def endpoints_of(

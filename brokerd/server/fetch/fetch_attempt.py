@@ -1,11 +1,11 @@
 """One attempt of a Fetch: what its partitions have now, and whether that is enough to answer."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.io.page_cache import NotInPageCache
+from brokerd.log.io.open_files import FileRange
+from brokerd.log.io.page_cache import NotInPageCache, PendingRead
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import (
     NO_TOPIC_ID,
@@ -14,16 +14,9 @@ from brokerd.protocol.fetch_request import (
     FetchRequest,
 )
 from brokerd.protocol.fetch_response import FetchReply
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from brokerd.log.io.open_files import FileRange
-    from brokerd.log.io.page_cache import PendingRead
-    from brokerd.log.unified_log import UnifiedLog
-    from brokerd.replication.partition import Partition
-    from brokerd.server.fetch.session_cache import FetchContext
-    from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.replication.partition import Partition
+from brokerd.server.fetch.session_cache import FetchContext
+from brokerd.server.requests.led_partitions import LedPartitions
 
 FILES_MAX = 1_000
 """So many partitions of one Fetch have records, or have them read from the disk: each holds a file

@@ -8,27 +8,22 @@ that the cluster does not know is answered at once only if the request has no ot
 (KafkaApis.handleFetchRequest).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from brokerd.clock import Clock
 from brokerd.errors import KafkaError
 from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_fetch
 from brokerd.protocol.framing import RequestHeader
+from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.fetch.repeated_fetches import memo_of
 from brokerd.server.fetch.serve_fetch import PARTITION_BYTES, ServedFetch, refusal
+from brokerd.server.fetch.session_cache import FetchContext, FetchSessionCache
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.output import Slot
+from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.purgatory import Purgatory
+from brokerd.server.requests.request_times import Since
 from brokerd.turns import finish_steps
-
-if TYPE_CHECKING:
-    from brokerd.clock import Clock
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.fetch.session_cache import FetchContext, FetchSessionCache
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.output import Slot
-    from brokerd.server.requests.led_partitions import LedPartitions
-    from brokerd.server.requests.purgatory import Purgatory
-    from brokerd.server.requests.request_times import Since
 
 
 @dataclass(frozen=True, slots=True)

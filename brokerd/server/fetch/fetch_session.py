@@ -6,17 +6,13 @@ goes behind the others, so that all get their turn. For a topic that is requeste
 keeps its first name, since Kafka's later errors depend on the name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from brokerd.protocol.fetch_request import NO_TOPIC_ID, FetchPartition
 from brokerd.protocol.fetch_response import FetchReply
-
-if TYPE_CHECKING:
-    from brokerd.replication.partition import Partition
+from brokerd.replication.partition import Partition
 
 NAME_CHARS: Final = 64
 """A partition whose topic has a longer name counts once more for each further NAME_CHARS."""
@@ -33,7 +29,7 @@ class _Partition:
 
     __slots__ = ("_replica", "_session", "high_watermark", "log_start_offset", "name", "wanted")
 
-    def __init__(self, session: Session, wanted: FetchPartition) -> None:
+    def __init__(self, session: "Session", wanted: FetchPartition) -> None:
         self._session: Session | None = session
         self._replica: Partition | None = None
         self.wanted = wanted

@@ -4,19 +4,13 @@ Each append to one of them wakes it, and only the partitions that have changed a
 a Fetch of thousands of partitions must not cost each Produce a read of all of them.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest
+from brokerd.replication.partition import Partition
 from brokerd.server.fetch.fetch_attempt import ENOUGH, FILES_MAX, FetchAttempt, bytes_now
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from brokerd.replication.partition import Partition
-    from brokerd.server.fetch.session_cache import FetchContext
-    from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.fetch.session_cache import FetchContext
+from brokerd.server.requests.led_partitions import LedPartitions
 
 
 class MinBytesTracker:

@@ -6,21 +6,15 @@ the records are there and in memory. Any other Fetch is decoded and served by `F
 also makes the memo.
 """
 
-from __future__ import annotations
-
 from struct import Struct
-from typing import TYPE_CHECKING
 
 from brokerd.errors import KafkaError
 from brokerd.log.io.page_cache import NotInPageCache
-from brokerd.protocol.fetch_request import READ_COMMITTED
+from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest
 from brokerd.protocol.fetch_response import ResponseTemplate
-
-if TYPE_CHECKING:
-    from brokerd.protocol.fetch_request import FetchRequest
-    from brokerd.protocol.framing import RequestHeader
-    from brokerd.replication.partition import Partition
-    from brokerd.server.network.connection import Connection
+from brokerd.protocol.framing import RequestHeader
+from brokerd.replication.partition import Partition
+from brokerd.server.network.connection import Connection
 
 FRAME_HEAD_BYTES = 12
 """Size, API key, version and correlation id, which the router has read."""

@@ -16,7 +16,7 @@ no session and continues with full requests.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
@@ -28,6 +28,7 @@ from brokerd.protocol.fetch_request import (
     FetchRequest,
 )
 from brokerd.protocol.fetch_response import FetchReply
+from brokerd.replication.partition import Partition
 from brokerd.server.fetch.fetch_session import (
     Names,
     Session,
@@ -35,9 +36,6 @@ from brokerd.server.fetch.fetch_session import (
     partition_key,
     size_of,
 )
-
-if TYPE_CHECKING:
-    from brokerd.replication.partition import Partition
 
 STALE_MS: Final = 120_000
 PARTITIONS_MAX: Final = 500_000

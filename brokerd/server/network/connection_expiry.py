@@ -1,14 +1,10 @@
 """Closes connections that are idle, that do not read their replies, or that stall a request."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection
 from time import monotonic
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from brokerd.server.network.connection import Connection
+from brokerd.server.network.connection import Connection
 
 INTERVAL_S_MIN, INTERVAL_S_MAX = 0.1, 2.0
 CONNECTIONS_PER_CALL = 1000

@@ -6,13 +6,9 @@ FIRST_REQUEST_S, since the broker may not have read its request yet, and the sam
 broker does not read from it then. Pure: the time is passed.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from brokerd.server.network.connection import Connection
+from brokerd.server.network.connection import Connection
 
 FIRST_REQUEST_S = 5.0
 """So long a connection may take for its first request, whoever waits for its place."""

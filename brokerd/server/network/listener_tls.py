@@ -1,18 +1,12 @@
 """Loads the TLS contexts of listeners from their key and trust stores, at the start and again when
 settings change or a store is replaced."""
 
-from __future__ import annotations
-
 import logging
-from typing import TYPE_CHECKING
+import ssl
+from collections.abc import Mapping
 
+from brokerd.config.tls_settings import TlsSettings
 from brokerd.security.ssl_contexts import TlsError, server_context
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Mapping
-
-    from brokerd.config.tls_settings import TlsSettings
 
 logger = logging.getLogger(__name__)
 

@@ -8,18 +8,13 @@ the other replies find them awake. A client that is alone in its tick is served 
 once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brokerd.metrics import LoopTimes
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.requests.request_times import RequestTimes
+from brokerd.metrics import LoopTimes
+from brokerd.server.network.connection import Connection
+from brokerd.server.requests.request_times import RequestTimes
 
 logger = logging.getLogger(__name__)
 

@@ -3,27 +3,21 @@
 Its TLS contexts are loaded again with each change (`listener_tls`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import socket
+import ssl
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 
+from brokerd.config.broker_config import BrokerConfig
+from brokerd.config.listeners import Listener
 from brokerd.config.permitted_listener_changes import IN_THE_FILE, reaches_further
+from brokerd.config.tls_settings import TlsSettings
 from brokerd.security.ssl_contexts import server_context
 from brokerd.server.network import listener_tls
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Iterable
-
-    from brokerd.config.broker_config import BrokerConfig
-    from brokerd.config.listeners import Listener
-    from brokerd.config.tls_settings import TlsSettings
 
 logger = logging.getLogger(__name__)
 

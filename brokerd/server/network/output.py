@@ -8,17 +8,14 @@ which is three times faster for small fetches. Small ranges are read only when t
 a slow reader holds descriptors, not memory.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import socket
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from brokerd.metrics import LoopTimes
+from brokerd.metrics import LoopTimes
 
 SENDFILE_MIN_BYTES = 64 * 1024
 JOIN_MAX_BYTES = 512 * 1024

@@ -19,27 +19,23 @@ Later requests of the client see the batch in the log: more Produces are queued 
 before any other request is served the connection is muted until its batches are appended.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.append import AppendResult
 from brokerd.protocol.batch_rewrite import Batch, Work, perform
+from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import load_log
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.receive_buffers import ReceiveBuffers
 from brokerd.turns import expect_busy_threads, in_turns
-
-if TYPE_CHECKING:
-    from brokerd.clock import Clock
-    from brokerd.log.append import AppendResult
-    from brokerd.replication.partition import Partition
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.receive_buffers import ReceiveBuffers
 
 logger = logging.getLogger(__name__)
 

@@ -6,19 +6,13 @@ odd (`has_odd_header`); and always with `brokerd.validate.records=all`. A small 
 once; all else is `Work` for a thread (`append_queues`).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.protocol.batch_rewrite import Work, perform
 from brokerd.protocol.batch_validator import check_batch, has_odd_header
 from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.record_walk import Rules
 from brokerd.protocol.records import BatchHeader
-
-if TYPE_CHECKING:
-    from brokerd.config.log_config import LogConfig
 
 VALIDATE_ALL = "all"
 ZSTD_FROM = 7

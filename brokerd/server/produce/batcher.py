@@ -9,17 +9,22 @@ Batches that need work before they are appended, and all behind them, go through
 queue (`append_queues`) and are answered when they come back.
 """
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.framing import parse_header
+from brokerd.log.append import AppendResult
+from brokerd.protocol.batch_rewrite import Work
+from brokerd.protocol.framing import RequestHeader, parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
+from brokerd.replication.partition import Partition
+from brokerd.server.network.connection import Connection
+from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
 from brokerd.server.produce.batch_admission import (
     VALIDATE_ALL,
     admit,
@@ -35,19 +40,8 @@ from brokerd.server.produce.produce_state import (
 )
 from brokerd.server.produce.repeated_produces import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.responses import ProduceResponder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brokerd.clock import Clock
-    from brokerd.log.append import AppendResult
-    from brokerd.protocol.batch_rewrite import Work
-    from brokerd.protocol.framing import RequestHeader
-    from brokerd.replication.partition import Partition
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
-    from brokerd.server.requests.led_partitions import LedPartitions
-    from brokerd.server.requests.purgatory import Purgatory
+from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.purgatory import Purgatory
 
 logger = logging.getLogger(__name__)
 
@@ -56,14 +50,14 @@ FIRST_USES_MAX = 32
 iterations of the loop."""
 _SIZE = Struct(">i")
 
-BatchesByPartition = dict["Partition", list[memoryview]]
-Outcomes = dict["Partition", "list[AppendResult] | tuple[AppendFuture, ...] | KafkaError"]
-RecognisedRun = tuple["Connection", "ProduceMemo", list[int], int]
+BatchesByPartition = dict[Partition, list[memoryview]]
+Outcomes = dict[Partition, list[AppendResult] | tuple[AppendFuture, ...] | KafkaError]
+RecognisedRun = tuple[Connection, ProduceMemo, list[int], int]
 """Requests that were recognised: their correlation ids, and the place of the first one's batch."""
-Place = KafkaError | tuple["Partition", "int | KafkaError"]
+Place = KafkaError | tuple[Partition, int | KafkaError]
 """Of one partition of a request: why there is none, or the partition and either the index of its
 batch among that partition's batches or why it was refused."""
-ParsedRequest = tuple["Connection", ProduceState, list[Place]]
+ParsedRequest = tuple[Connection, ProduceState, list[Place]]
 
 
 class ProduceBatcher:

@@ -3,19 +3,13 @@
 Its batch is checked after that (`batch_admission`).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.protocol.framing import RequestHeader
+from brokerd.protocol.produce import PartitionRecords, ProduceRequest
+from brokerd.replication.partition import Partition
 from brokerd.server.produce.produce_state import ACKS_ALL
-
-if TYPE_CHECKING:
-    from brokerd.protocol.framing import RequestHeader
-    from brokerd.protocol.produce import PartitionRecords, ProduceRequest
-    from brokerd.replication.partition import Partition
-    from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.led_partitions import LedPartitions
 
 ACKS = (-1, 0, 1)
 ADMIN_CLIENT_ID = "__admin_client"

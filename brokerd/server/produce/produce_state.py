@@ -1,24 +1,23 @@
 """A Produce that is not answered yet, and the results of its partitions."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
+from brokerd.errors import KafkaError
+from brokerd.log.append import AppendResult
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.messages import response_frame
-from brokerd.protocol.produce import PartitionRecords, PartitionReply, encode_produce_response
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brokerd.errors import KafkaError
-    from brokerd.log.append import AppendResult
-    from brokerd.protocol.framing import RequestHeader
-    from brokerd.protocol.produce import ProduceRequest
-    from brokerd.replication.partition import Partition
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.output import Slot
-    from brokerd.server.produce.append_queues import AppendFuture
+from brokerd.protocol.produce import (
+    PartitionRecords,
+    PartitionReply,
+    ProduceRequest,
+    encode_produce_response,
+)
+from brokerd.replication.partition import Partition
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.output import Slot
+from brokerd.server.produce.append_queues import AppendFuture
 
 ACKS_ALL = -1
 PARTITION_BYTES = 500
@@ -64,7 +63,7 @@ class ProduceState:
         self.wanted = wanted
 
     @classmethod
-    def of(cls, header: RequestHeader, request: ProduceRequest) -> ProduceState:
+    def of(cls, header: RequestHeader, request: ProduceRequest) -> "ProduceState":
         """Before anything is appended."""
         return cls(
             header.api_version, header.correlation_id, request.acks, request.timeout_ms,

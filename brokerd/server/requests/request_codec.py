@@ -1,19 +1,15 @@
 """Decodes requests, and encodes a handler's answer or error as a reply of its API."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import list_offsets_v0, messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.error_responses import error_fields
+from brokerd.server.requests.context import Reply, RequestContext
 from brokerd.turns import in_thread
-
-if TYPE_CHECKING:
-    from brokerd.server.requests.context import Reply, RequestContext
 
 logger = logging.getLogger(__name__)
 
