@@ -162,22 +162,6 @@ def _segment(log: UnifiedLog, base_offset: int) -> Segment:
     return segment
 
 
-@raises_storage_error
-def segment_times(log: UnifiedLog, now_ms: int) -> list[tuple[int, int]]:
-    """(first offset, ms since the epoch when it was last written) of each segment, oldest first,
-    and the log end with `now_ms` if the last segment holds anything. Raises as
-    `segment_summaries`."""
-    log.check_end()
-    segments = log.local.segments
-    times = [
-        (max(each.base_offset, log.log_start_offset), int(os.stat(each.file.path).st_mtime * 1000))
-        for each in segments
-    ]
-    if segments.active.size_bytes:
-        times.append((log.log_end_offset, now_ms))
-    return times
-
-
 def batches(data: FileRange, limit: int) -> list[BatchInfo]:
     """At most `limit` batches in a range of a data file, with their CRC checked; may be called in
     any thread. Raises KafkaError(INVALID_REQUEST) if no batch starts at its beginning; OSError."""

@@ -33,7 +33,6 @@ from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.router import Router
 
 if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.server.admin_http.http_server import Page
     from brokerd.server.broker import Broker
     from brokerd.server.coordinator_runtime.group_service import GroupService
@@ -63,14 +62,14 @@ def handlers(broker: Broker) -> dict[int, Handler]:
     creates_topics = settings.config.auto_create_topics_enable
     return {
         ApiKey.API_VERSIONS: api_versions,
-        **group_handlers(broker.groups, image),
+        **group_handlers(broker.groups),
         **_by_name(
             ClusterHandlers(image),
             ConfigHandlers(image, cluster.configs, settings),
             CredentialHandlers(cluster),
             DeleteRecordsHandler(led, broker.log_starts, pending_reads),
             ElectLeadersHandler(cluster),
-            ListOffsetsHandlers(led, broker.clock, pending_reads),
+            ListOffsetsHandlers(led, pending_reads),
             LogDirHandlers(broker.logs),
             MetadataHandlers(cluster, broker.metadata, creates_topics),
             ProducerHandlers(led, pending_reads, broker.producer_ids),
@@ -84,9 +83,9 @@ def handlers(broker: Broker) -> dict[int, Handler]:
     }
 
 
-def group_handlers(service: GroupService, image: MetadataImage) -> dict[int, Handler]:
+def group_handlers(service: GroupService) -> dict[int, Handler]:
     """APIs about groups and their offsets."""
-    return _by_name(GroupHandlers(service), GroupOffsetHandlers(service, image))
+    return _by_name(GroupHandlers(service), GroupOffsetHandlers(service))
 
 
 def _by_name(*families: object) -> dict[int, Handler]:

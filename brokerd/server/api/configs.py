@@ -5,7 +5,6 @@ loggers by itself. Every other kind of resource is answered with INVALID_REQUEST
 alone. Dynamic settings are kept in ZooKeeper as Kafka keeps them and hold at once.
 """
 
-import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -187,10 +186,8 @@ class ConfigHandlers:
             raise _unsupported(kind)
 
     def _check_own(self, name: str, or_else: str = "") -> None:
-        """Checks that it is this broker's id; as in Java it may have a sign or leading zeros."""
         own = self.settings.config.broker_id
-        found = re.fullmatch(r"\+?0*(\d{1,10})", name, re.ASCII)
-        if found is None or int(found[1]) != own:
+        if name != str(own):
             message = f"Unexpected broker id, expected {own}{or_else}, but received {name}"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 

@@ -43,12 +43,8 @@ class ElectLeadersHandler:
             )
         results: list[Fields] = []
         rows_of: dict[str, list[Fields]] = {}
-        seen: set[TopicPartition] = set()
 
         def elect(key: TopicPartition) -> None:
-            if key in seen:
-                return
-            seen.add(key)
             topic, index = key
             error = _outcome(image, topic, index, election)
             if is_for_all and error.code is ErrorCode.ELECTION_NOT_NEEDED:

@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
-from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
 from brokerd.coordinator.group.records import OffsetValue
@@ -34,12 +33,11 @@ _Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
 @dataclass(frozen=True, slots=True)
 class GroupOffsetHandlers:
     groups: GroupService
-    image: MetadataImage
 
     async def offset_commit(self, context: RequestContext, request: Any) -> Fields:
         """All offsets are written together; checks before and the answer after are done in turns if
         they are many."""
-        answer = _ByPartition(self.groups, self.image)
+        answer = _ByPartition(self.groups)
         await in_turns(_asked(request.topics), answer.note)
         if answer.known:
             has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
@@ -76,7 +74,7 @@ class GroupOffsetHandlers:
 
     async def offset_delete(self, _context: RequestContext, request: Any) -> Fields:
         group_id = request.group_id
-        answer = _ByPartition(self.groups, self.image)
+        answer = _ByPartition(self.groups)
         await in_turns(_asked(request.topics), answer.note)
         partitions = tuple(answer.known)
         try:
@@ -93,10 +91,7 @@ class GroupOffsetHandlers:
 
 
 def _asked(topics: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    """Each topic with each of its partitions, or with None if it has none."""
-    for topic in topics:
-        for each in topic.partitions or (None,):
-            yield topic.name, each
+    return ((topic.name, each) for topic in topics for each in topic.partitions)
 
 
 def _to_commit(partition: TopicPartition, row: Any, has_epoch: bool) -> OffsetToCommit:
@@ -109,18 +104,13 @@ class _ByPartition:
     """An answer in the making. Existing partitions occur once, with the last result; partitions
     that do not exist as often as they are named, as in Kafka."""
 
-    def __init__(self, groups: GroupService, image: MetadataImage) -> None:
+    def __init__(self, groups: GroupService) -> None:
         self._groups = groups
-        self._image = image
         self.known: dict[TopicPartition, Any] = {}
         self.topics: dict[str, Fields] = {}
 
     def note(self, asked: tuple[str, Any]) -> None:
         topic, each = asked
-        if each is None:
-            if topic not in self._image.topics:
-                self._rows(topic)
-            return
         index = int(each.partition_index)
         if not self._groups.knows_partition(topic, index):
             self.add_result(((topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))

@@ -10,7 +10,6 @@ from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.requests.context import Fields, RequestContext
-from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
 _PARTITIONS = ("results", "topics", "partitions")
@@ -55,20 +54,13 @@ class LogDirHandlers:
 
     async def alter_replica_log_dirs(self, context: RequestContext, request: Any) -> Fields:
         """Succeeds if the replica is already in the named directory; no replica is moved between
-        directories yet. If a replica is named twice, the last path counts."""
-        paths: dict[TopicPartition, str] = {}
+        directories yet."""
         by_topic: dict[str, list[Fields]] = {}
 
-        def note(asked: tuple[str, int, str]) -> None:
+        def answer(asked: tuple[str, int, str]) -> None:
             topic, index, path = asked
-            paths[topic, index] = path
-
-        def answer(asked: tuple[TopicPartition, str]) -> None:
-            (topic, index), path = asked
-            error = self._move(topic, index, path)
-            by_topic.setdefault(topic, []).append(
-                {"partition_index": index, "error_code": int(error)}
-            )
+            code = int(self._move(topic, index, path))
+            by_topic.setdefault(topic, []).append({"partition_index": index, "error_code": code})
 
         rows = (
             (topic.name, int(index), directory.path)
@@ -76,8 +68,7 @@ class LogDirHandlers:
             for topic in directory.topics
             for index in topic.partitions
         )
-        await in_turns(rows, note)
-        await in_turns(paths.items(), answer)
+        await in_turns(rows, answer)
         return {
             "results": [
                 {"topic_name": topic, "partitions": each} for topic, each in by_topic.items()

@@ -30,14 +30,8 @@ class ProducerHandlers:
 
     async def init_producer_id(self, context: RequestContext, request: Any) -> Fields:
         """A fresh id with epoch 0; a transactional id is refused until transactions are served."""
-        given = getattr(request, "producer_id", -1), getattr(request, "producer_epoch", -1)
-        are_apart = (given[0] == -1) != (given[1] == -1)  # they go together
-        code = None
-        if request.transactional_id == "" or (request.transactional_id is None and are_apart):
-            code = ErrorCode.INVALID_REQUEST
-        elif request.transactional_id is not None:
-            code = NO_TRANSACTIONS
-        if code is not None:
+        if request.transactional_id is not None:
+            code = NO_TRANSACTIONS if request.transactional_id else ErrorCode.INVALID_REQUEST
             return {"error_code": int(code), "producer_id": -1, "producer_epoch": -1}
         return {
             "error_code": 0,

@@ -18,8 +18,6 @@ from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import in_turns
 
 NO_ID = UUID(int=0)
-DISABLED_FROM = 3
-"""The version of DeleteTopics from which on clients know TOPIC_DELETION_DISABLED."""
 CONFIGS_FROM = 5
 """The first version of CreateTopics whose response has a topic's settings."""
 
@@ -47,10 +45,9 @@ class TopicHandlers:
 
     async def delete_topics(self, context: RequestContext, request: Any) -> Fields:
         """Deletes topics by name, or (from version 6 on) by id. A topic that is given twice is
-        answered twice; if one has both a name and an id, the whole request is refused, as in
-        Kafka."""
+        answered twice."""
         asked = _asked_to_delete(request)
-        refusal = self._deletion_refused(context, asked)
+        refusal = self._deletion_refused()
         topic_ids = self.cluster.image.topic_ids
         rows = asked
         results: dict[str, KafkaError | None] = {}
@@ -72,21 +69,12 @@ class TopicHandlers:
         await in_turns(rows, add)
         return {"responses": responses}
 
-    def _deletion_refused(
-        self, context: RequestContext, asked: list[tuple[str | None, UUID | None]]
-    ) -> KafkaError | None:
-        """The answer for every topic of a request that is refused as a whole."""
+    def _deletion_refused(self) -> KafkaError | None:
+        """The answer for every topic, if no topic can be deleted."""
         try:
             self.cluster.topics.check_deletion()
         except KafkaError as error:
-            is_disabled = error.code is ErrorCode.TOPIC_DELETION_DISABLED
-            if is_disabled and context.api_version < DISABLED_FROM:
-                return KafkaError(ErrorCode.INVALID_REQUEST, error.message)
             return error.alone()
-        if any(name is not None and topic_id for name, topic_id in asked):
-            return KafkaError(
-                ErrorCode.INVALID_REQUEST, "Give each topic's name or its id, not both."
-            )
         return None
 
     async def create_partitions(self, context: RequestContext, request: Any) -> Fields:
