@@ -34,13 +34,11 @@ MS_PER_MINUTE = 60_000
 
 
 class ConfigError(Exception):
-    """All errors of a configuration; `problems` has one sentence for each. `tls` are the settings
-    of listeners without an error, whose stores may be invalid all the same."""
+    """All errors of a configuration; `problems` has one sentence for each."""
 
-    def __init__(self, problems: Sequence[str], tls: Sequence[TlsSettings] = ()) -> None:
+    def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
-        self.tls = tuple(tls)
 
 
 def _setting(parser: v.Parser, default: Any = MISSING) -> Any:
@@ -263,7 +261,7 @@ def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> B
     limits = filter(is_listener_limit, raw)
     problems += [problem for name in limits for problem in _wrong(name, raw[name])]
     if problems:
-        raise ConfigError(problems, _sound_tls(values.get("listeners", ()), texts))
+        raise ConfigError(problems)
     of_listeners = {name for name in raw if is_tls_key(name) or is_listener_limit(name)}
     known = _FIELDS.keys() | _COMPUTED | _UNITS.keys() | of_listeners
     return BrokerConfig(
@@ -295,16 +293,6 @@ def _tls_of(
         for each in listeners
         if each.protocol == "SSL"
     }
-
-
-def _sound_tls(listeners: Iterable[Listener], texts: Mapping[str, str]) -> list[TlsSettings]:
-    sound = []
-    for each in listeners:
-        problems: list[str] = []
-        settings = tls_settings(texts, each.name, problems) if each.protocol == "SSL" else None
-        if settings is not None and not problems:
-            sound.append(settings)
-    return sound
 
 
 def _with_units(raw: dict[str, str], problems: list[str]) -> dict[str, str]:
@@ -372,7 +360,7 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
     if inner and inner not in known:
         problems.append(f"inter.broker.listener.name: {inner} is not an advertised listener")
     if names is None or bound is None:
-        return {"listeners": bound or _unplaced(texts, protocols)}
+        return {"listeners": bound or ()}
     if not inner:
         bound_names = [each.name for each in bound if each.name in known]
         inner = "PLAINTEXT" if "PLAINTEXT" in known else bound_names[0]
@@ -381,14 +369,6 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
         "advertised_listeners": names,
         "inter_broker_listener_name": inner,
     }
-
-
-def _unplaced(texts: dict[str, str], protocols: Mapping[str, str]) -> tuple[Listener, ...]:
-    """Listeners whose addresses are wrong, for what else can be said of them."""
-    named = listener_names({"listeners": texts.get("listeners", "")})
-    return tuple(
-        Listener(each, protocols[each], "", 0) for each in sorted(named & protocols.keys())
-    )
 
 
 def _contradictions(values: dict[str, Any]) -> list[str]:

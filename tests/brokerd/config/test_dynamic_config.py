@@ -94,8 +94,6 @@ def test_what_kafka_lets_be_changed_is_taken(where: str, change: tuple[str, str]
         ("listener.name.a.num.network.threads", "x", "not a whole number"),
         ("process.roles", "broker", "dynamically"),
         ("log.cleaner.threads", "x", "not a whole number"),
-        ("log.cleaner.threads", "3", "1 to 2 next, since it is 1"),
-        ("num.io.threads", "3", "4 to 16 next, since it is 8"),
         ("log.retention.ms", "0", "at least 1"), ("log.roll.ms", "0", "at least 1"),
         ("max.connections.per.ip", "0", "at least 1"), ("max.connections", "-1", "at least 0"),
         ("log.cleanup.policy", "keep", "delete, compact"),
@@ -111,19 +109,6 @@ def test_what_is_wrong_or_fixed_is_refused(where: str, name: str, value: str, wo
     said = refusal(where, (name, value))
     assert said.startswith(ErrorCode.INVALID_REQUEST.name)
     assert words in said
-
-
-def test_a_step_of_threads_is_measured_from_what_is_in_force() -> None:
-    assert refusal(OWN, ("log.cleaner.threads", "4"), held={"log.cleaner.threads": "2"}) == ""
-    assert "2 to 8 next" in refusal(
-        OWN, ("log.cleaner.threads", "1"), held={"log.cleaner.threads": "4"}
-    )
-
-
-def test_a_count_of_threads_that_is_none_is_not_measured_from() -> None:
-    held = {"num.io.threads": "many"}
-    assert refusal(OWN, ("num.io.threads", "16"), held=held) == ""
-    assert "since it is 8" in refusal(OWN, ("num.io.threads", "17"), held=held)
 
 
 def test_addresses_may_be_shut_out_where_others_have_a_limit_of_their_own() -> None:
