@@ -199,8 +199,6 @@ def _check_type(known: KnownSetting, text: str) -> None:
 
 def _check_together(after: BrokerConfig, changed: Iterable[str]) -> None:
     names = set(changed)
-    if "log.retention.ms" in names and after.log_retention_ms == 0:
-        raise _invalid("log.retention.ms must be -1 for no limit, or at least 1")
     if after.max_connections_per_ip == 0 and not after.max_connections_per_ip_overrides:
         raise _invalid(
             "max.connections.per.ip must be at least 1 without max.connections.per.ip.overrides"

@@ -23,7 +23,6 @@ from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.config.broker_config import BrokerConfig
-from brokerd.config.log_config import LogConfig
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.dirs.log_dir import LogDirError
@@ -164,7 +163,7 @@ class Broker:
         dirs = await asyncio.to_thread(LogDirs, list(config.log_dirs), config.broker_id)
         logs = LogManager(
             dirs,
-            defaults=LogConfig.from_properties(config.raw),
+            defaults=config.log_defaults,
             on_event=self.events.add,
             submit=self._disk.submit,
             times=TaskIntervals(

@@ -25,17 +25,17 @@ def in_force(**places: dict[str, str]) -> BrokerConfig:
 
 def test_a_brokers_own_setting_goes_before_the_default_of_all_and_that_before_the_file() -> None:
     name = "log.retention.ms"
-    assert in_force().log_retention_ms == 7_200_000
-    assert in_force(defaults={name: "5"}).log_retention_ms == 5
+    assert in_force().log_defaults.retention_ms == 7_200_000
+    assert in_force(defaults={name: "5"}).log_defaults.retention_ms == 5
     both = in_force(defaults={name: "5"}, own={name: "6"})
-    assert both.log_retention_ms == 6
+    assert both.log_defaults.retention_ms == 6
     assert effective_values(both.raw, {})["retention.ms"] == "6"
     assert effective_values(both.raw, {"retention.ms": "7"})["retention.ms"] == "7"
 
 
 def test_a_limit_below_zero_is_none() -> None:
     config = in_force(own={"log.retention.bytes": "-5", "log.retention.ms": " -2 "})
-    assert (config.log_retention_bytes, config.log_retention_ms) == (-1, -1)
+    assert (config.log_defaults.retention_bytes, config.log_defaults.retention_ms) == (-1, -1)
     values = effective_values(config.raw, {})
     assert (values["retention.bytes"], values["retention.ms"]) == ("-1", "-1")
 
@@ -44,8 +44,8 @@ def test_what_somebody_wrote_wrongly_into_zookeeper_is_told_and_passed_over() ->
     own = {"log.retention.ms": "soon", "num.partitions": "9", "message.max.bytes": "7", "x": "y"}
     config, problems = settings(own=own).effective()
     assert problems == ["log.retention.ms: 'soon' is not a whole number"]
-    assert (config.log_retention_ms, config.num_partitions) == (7_200_000, 1)
-    assert config.message_max_bytes == 7
+    assert (config.log_defaults.retention_ms, config.num_partitions) == (7_200_000, 1)
+    assert config.log_defaults.max_message_bytes == 7
 
 
 def refusal(name: str, *changes: tuple[str, str], held: dict[str, str] | None = None) -> str:
@@ -137,7 +137,10 @@ def test_a_store_that_cannot_be_leaves_the_one_of_the_file() -> None:
     own = {"listener.name.ssl.ssl.keystore.type": "JKS", "message.max.bytes": "7"}
     config, (problem,) = BrokerSettings(static=parse(FILE + TLS), own=own).effective()
     assert "JKS is a store of Java's own" in problem
-    assert (config.tls["SSL"].keystore.location, config.message_max_bytes) == ("/first.pem", 7)
+    assert (config.tls["SSL"].keystore.location, config.log_defaults.max_message_bytes) == (
+        "/first.pem",
+        7,
+    )
     with pytest.raises(KafkaError, match="JKS"):
         check_change(BrokerSettings(static=parse(FILE + TLS)), OWN, {}, own)
 
