@@ -47,7 +47,7 @@ class StoppedBroker:
 
     def settings(self, source: int) -> list[Setting]:
         """The dynamic settings, sorted by name; secrets have no value."""
-        from brokerd.config.kafka_settings import ConfigType, known_setting
+        from brokerd.config.update_modes import ConfigType, known_setting
 
         found = []
         for name, value in sorted(self.current.items()):

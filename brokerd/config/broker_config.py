@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from brokerd.config import values as v
-from brokerd.config.kafka_settings import known_setting
 from brokerd.config.listeners import (
     LISTENER_SETTINGS,
     ConnectionLimits,
@@ -26,6 +25,7 @@ from brokerd.config.listeners import (
 )
 from brokerd.config.log_config import TOPIC_KEYS, LogConfig
 from brokerd.config.tls_settings import PREFIX, TlsSettings, is_tls_key, tls_settings
+from brokerd.config.update_modes import known_setting
 
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
 T = TypeVar("T")

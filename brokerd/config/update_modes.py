@@ -1,9 +1,9 @@
-"""Every broker setting of Apache Kafka 3.9: its type, and whether it may change at run time.
+"""Every broker setting of Apache Kafka 3.9: its update mode, which says whether it may change while
+brokers run (KIP-226), and its type.
 
-The settings with an effect are in `broker_config`. This module says which types DescribeConfigs
-returns, and which settings are refused, accepted, or stored without effect when a broker's settings
-are changed (KIP-226, DynamicBrokerConfig). Kafka keeps unknown names for plug-ins, and returns them
-as secrets.
+`dynamic_config` goes by the modes: a change is refused, accepted, or stored without effect. The
+settings with an effect are in `broker_config`. Kafka keeps unknown names for plug-ins, and returns
+them as secrets.
 """
 
 import re
