@@ -60,7 +60,11 @@ class LiveSettings:
         """Applies the dynamic configs of this broker and of all brokers, by their names in
         ZooKeeper; returns whether a value changed. Invalid values, and listeners that cannot be
         opened, are logged and skipped; `require_listeners` is for those of the file."""
-        self.now = self._with(configs)
+        self.now = BrokerSettings(
+            static=self.now.static,
+            defaults=configs.get(DEFAULT_NAME, {}),
+            own=configs.get(str(self.now.static.broker_id), {}),
+        )
         config, problems = self.now.effective()
         for problem in problems:
             logger.error("a dynamic setting is passed over: %s", problem)
@@ -68,15 +72,11 @@ class LiveSettings:
         config = await self._open(config)
         if config == self.config:
             return False
-        logger.info("settings now differ from the file in: %s", ", ".join(sorted(_live(self.now))))
+        changed = sorted({*self.now.defaults, *self.now.own})
+        logger.info("settings now differ from the file in: %s", ", ".join(changed))
         self.config = config
         self._on_change(config)
         return True
-
-    def _with(self, configs: Mapping[str, Mapping[str, str]]) -> BrokerSettings:
-        own = configs.get(str(self.now.static.broker_id), {})
-        defaults = configs.get(DEFAULT_NAME, {})
-        return BrokerSettings(static=self.now.static, defaults=defaults, own=own)
 
     async def _open(self, config: BrokerConfig) -> BrokerConfig:
         """Opens the listeners that can be opened. A listener of the file that cannot be opened
@@ -221,10 +221,6 @@ def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
         )
         for each in config.advertised_listeners.values()
     )
-
-
-def _live(settings: BrokerSettings) -> set[str]:
-    return {*settings.defaults, *settings.own}
 
 
 IO_BUFFER_BYTES_MIN: Final = 64 << 10

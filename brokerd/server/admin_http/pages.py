@@ -192,7 +192,10 @@ class AdminPages:
         log = self._log(query)
         held = log.local.segments.between(base_offset, base_offset + 1)
         if not held or held[0].base_offset != base_offset:
-            raise _no_segment(base_offset)
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                f"there is no segment that starts at {base_offset}",
+            )
         which: inspection.Kind = "offset" if kind == "offset" else "time"
         start, limit = max(query.number("start", 0), 0), _limit(query, 1000, INDEX_LIMIT_MAX)
         total, entries = inspection.index_entries(log, base_offset, which, start, limit)
@@ -317,9 +320,3 @@ def _batch(info: BatchInfo) -> dict[str, Any]:
 
 def _limit(query: Query, default: int, most: int) -> int:
     return min(max(query.number("limit", default), 0), most)
-
-
-def _no_segment(base_offset: int) -> KafkaError:
-    return KafkaError(
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no segment that starts at {base_offset}"
-    )

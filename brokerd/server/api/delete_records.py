@@ -7,7 +7,6 @@ would have to be waited for.
 """
 
 import asyncio
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -34,18 +33,13 @@ class DeleteRecordsHandler:
     async def delete_records(self, context: RequestContext, request: Any) -> Fields:
         """Each partition has a result of its own; one or two writes to disk serve them all."""
         deletions = _Deletions(self.led, self.log_starts)
-        await in_turns(_asked(request), deletions.note)
+        rows = ((topic.name, each) for topic in request.topics for each in topic.partitions)
+        await in_turns(rows, deletions.note)
         await self.pending_reads.load_logs(deletions.logs)
         await in_turns(deletions.wanted.items(), deletions.delete)
         await in_turns_awaited(deletions.deleted, deletions.answer)
         topics = deletions.topics
         return {"topics": [{"name": name, "partitions": rows} for name, rows in topics.items()]}
-
-
-def _asked(request: Any) -> Iterator[tuple[str, int, int]]:
-    for topic in request.topics:
-        for asked in topic.partitions:
-            yield topic.name, int(asked.partition_index), int(asked.offset)
 
 
 class _Deletions:
@@ -59,12 +53,13 @@ class _Deletions:
         self.deleted: list[tuple[Fields, asyncio.Future[None]]] = []
         self.topics: dict[str, list[Fields]] = {}
 
-    def note(self, asked: tuple[str, int, int]) -> None:
-        topic, index, offset = asked
+    def note(self, row: tuple[str, Any]) -> None:
+        topic, asked = row
+        index = int(asked.partition_index)
         if (topic, index) not in self.wanted:
             with suppress(KafkaError):  # said for each
                 self.logs.append(self._led.leader_of(topic, index).log)
-        self.wanted[topic, index] = offset
+        self.wanted[topic, index] = int(asked.offset)
 
     def delete(self, asked: tuple[TopicPartition, int]) -> None:
         (topic, index), offset = asked

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import TopicInfo
-from brokerd.cluster.topic_names import check_topic_name
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.cluster.topic_names import is_topic_name
+from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
 from brokerd.protocol.metadata import encode_metadata, encode_topic
 from brokerd.server.api.metadata_cache import MetadataCache, View
@@ -67,7 +67,8 @@ class _Answer:
         self._failures: dict[str, ErrorCode] = {}
         self._unknown_rows: dict[tuple[str | None, UUID | None, ErrorCode], bytes] = {}
         topics = request.topics or ()
-        self._ids = list(dict.fromkeys(filter(None, (_id_of(each) for each in topics))))
+        ids = (getattr(topic, "topic_id", None) for topic in topics)  # None: it has a name
+        self._ids = list(dict.fromkeys(filter(None, ids)))
         # one id, and the names of the request count no more, as in Kafka
         self._names = [] if self._ids else list(dict.fromkeys(topic.name for topic in topics))
 
@@ -83,16 +84,8 @@ class _Answer:
         if not getattr(self._request, "allow_auto_topic_creation", True):
             return []
         known = self._image.topics
-        missing = []
-        for name in self._names:
-            if name is not None and name not in known:
-                try:
-                    check_topic_name(name)
-                except KafkaError as error:
-                    self._failures[name] = error.code
-                else:
-                    missing.append(name)
-        return list(dict.fromkeys(missing))
+        named = (each for each in self._names if each is not None and each not in known)
+        return list(filter(is_topic_name, named))
 
     def new_topics(self) -> list[str]:
         """The requested topics whose leaders may not know all their partitions yet."""
@@ -152,7 +145,7 @@ class _Answer:
         if getattr(self._request, "include_cluster_authorized_operations", False):
             fields["cluster_authorized_operations"] = CLUSTER_OPERATIONS
         if self._is_for_all:
-            topics = [self._known(info, view) for info in image.topics.values()]
+            topics = [self._cache.topic(view, info) for info in image.topics.values()]
         else:
             topics = [self._by_id(topic_id, view) for topic_id in self._ids]
             topics += [self._by_name(name, view) for name in self._names]
@@ -169,23 +162,23 @@ class _Answer:
                 )
         return listed
 
-    def _known(self, info: TopicInfo, view: View) -> bytes:
-        return self._cache.topic(view, info)
-
     def _by_id(self, topic_id: UUID, view: View) -> bytes:
         image = self._image
         info = image.topics.get(image.topic_ids.get(topic_id, ""))
         if info is None:
             return self._unknown(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
-        return self._known(info, view)
+        return self._cache.topic(view, info)
 
     def _by_name(self, name: str | None, view: View) -> bytes:
         if name is None:
             return self._unknown("", None, ErrorCode.INVALID_TOPIC_EXCEPTION)
         info = self._image.topics.get(name)
         if info is not None:
-            return self._known(info, view)
-        return self._unknown(name, None, self._failures.get(name) or _why_unknown(name))
+            return self._cache.topic(view, info)
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if not is_topic_name(name):
+            code = ErrorCode.INVALID_TOPIC_EXCEPTION
+        return self._unknown(name, None, self._failures.get(name, code))
 
     def _unknown(self, name: str | None, topic_id: UUID | None, code: ErrorCode) -> bytes:
         key = (name, topic_id, code)
@@ -194,16 +187,3 @@ class _Answer:
             fields = {"error_code": int(code), "name": name, "topic_id": topic_id}
             row = self._unknown_rows[key] = encode_topic(self._version, fields)
         return row
-
-
-def _id_of(topic: Any) -> UUID | None:
-    """The id by which a topic is requested; None without one, which is zero on the wire."""
-    return getattr(topic, "topic_id", None)
-
-
-def _why_unknown(name: str) -> ErrorCode:
-    try:
-        check_topic_name(name)
-    except KafkaError as error:
-        return error.code
-    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

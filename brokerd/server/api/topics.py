@@ -1,8 +1,6 @@
 """CreateTopics, DeleteTopics, CreatePartitions: one answer per topic, served by the controller."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +12,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.config_entries import topic_entries
 from brokerd.server.live_settings import LiveSettings
-from brokerd.server.requests.context import Fields, RequestContext, error_part
+from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
 from brokerd.turns import in_turns
 
 NO_ID = UUID(int=0)
@@ -34,7 +32,7 @@ class TopicHandlers:
         await in_turns(request.topics, lambda topic: wanted.append(_new_topic(topic)))
         results = await self.cluster.topics.create(
             wanted,
-            timeout_ms=_ms(request.timeout),
+            timeout_ms=milliseconds(request.timeout),
             validate_only=getattr(request, "validate_only", False),
         )
         answers = _Creations(
@@ -47,14 +45,20 @@ class TopicHandlers:
         """Deletes topics by name, or (from version 6 on) by id. A topic that is given twice is
         answered twice."""
         asked = _asked_to_delete(request)
-        refusal = self._deletion_refused()
+        refusal = None
+        try:
+            self.cluster.topics.check_deletion()
+        except KafkaError as error:
+            refusal = error.alone()
         topic_ids = self.cluster.image.topic_ids
         rows = asked
         results: dict[str, KafkaError | None] = {}
         if refusal is None:
             rows = [(topic_ids.get(by) if by else name, by) for name, by in asked]
             names = dict.fromkeys(name for name, _ in rows if name is not None)
-            results = await self.cluster.topics.delete(list(names), timeout_ms=_ms(request.timeout))
+            results = await self.cluster.topics.delete(
+                list(names), timeout_ms=milliseconds(request.timeout)
+            )
         responses: list[bytes] = []
 
         def add(row: tuple[str | None, UUID | None]) -> None:
@@ -69,21 +73,15 @@ class TopicHandlers:
         await in_turns(rows, add)
         return {"responses": responses}
 
-    def _deletion_refused(self) -> KafkaError | None:
-        """The answer for every topic, if no topic can be deleted."""
-        try:
-            self.cluster.topics.check_deletion()
-        except KafkaError as error:
-            return error.alone()
-        return None
-
     async def create_partitions(self, context: RequestContext, request: Any) -> Fields:
         """Adds partitions up to a total count, with or without an assignment of their replicas."""
         requests: list[NewPartitions] = []
         rows: list[Fields] = []
 
         def note(topic: Any) -> None:
-            assignment = _assignment(topic.assignments)
+            assignment = None  # the broker places the replicas
+            if topic.assignments is not None:
+                assignment = tuple(tuple(each.broker_ids) for each in topic.assignments)
             requests.append(
                 NewPartitions(topic=topic.name, total=topic.count, assignment=assignment)
             )
@@ -94,7 +92,7 @@ class TopicHandlers:
 
         await in_turns(request.topics, note)
         results = await self.cluster.topics.grow(
-            requests, timeout_ms=_ms(request.timeout), validate_only=request.validate_only
+            requests, timeout_ms=milliseconds(request.timeout), validate_only=request.validate_only
         )
         await in_turns(results.items(), answer)
         return {"results": rows}
@@ -164,12 +162,3 @@ def _asked_to_delete(request: Any) -> list[tuple[str | None, UUID | None]]:
     if hasattr(request, "topic_names"):
         return [(name, None) for name in request.topic_names]
     return [(topic.name, topic.topic_id) for topic in request.topics]
-
-
-def _assignment(replicas: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] | None:
-    """Null lets the broker place the replicas; an empty list is an assignment without replicas."""
-    return None if replicas is None else tuple(tuple(each.broker_ids) for each in replicas)
-
-
-def _ms(duration: timedelta) -> int:
-    return max(0, duration // timedelta(milliseconds=1))
