@@ -25,6 +25,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 from brokerd.clock import Clock
@@ -47,14 +48,12 @@ JOB_MAX = 128
 """Batches that go out together: one way there and back for many small ones."""
 
 
+@dataclass(slots=True, eq=False)
 class AppendFuture:
     """The result of a queued batch: `result` is set when it is known, then `on_done` is called."""
 
-    __slots__ = ("on_done", "result")
-
-    def __init__(self) -> None:
-        self.result: AppendResult | KafkaError | None = None
-        self.on_done: Callable[[], None] | None = None
+    result: AppendResult | KafkaError | None = None
+    on_done: Callable[[], None] | None = None
 
     def set_result(self, result: AppendResult | KafkaError) -> None:
         """Set the result; raises what `on_done` raises."""

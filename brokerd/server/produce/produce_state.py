@@ -1,6 +1,7 @@
 """A Produce that is not answered yet, and the results of its partitions."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from brokerd.errors import KafkaError
@@ -43,24 +44,15 @@ class PartitionRequest(NamedTuple):
     size_bytes: int
 
 
+@dataclass(slots=True, eq=False)
 class ProduceState:
     """The state of a Produce that is not answered yet: what its answer needs."""
 
-    __slots__ = ("acks", "correlation_id", "timeout_ms", "version", "wanted")
-
-    def __init__(
-        self,
-        version: int,
-        correlation_id: int,
-        acks: int,
-        timeout_ms: int,
-        wanted: Sequence[PartitionRecords | PartitionRequest],
-    ) -> None:
-        self.version = version
-        self.correlation_id = correlation_id
-        self.acks = acks
-        self.timeout_ms = timeout_ms
-        self.wanted = wanted
+    version: int
+    correlation_id: int
+    acks: int
+    timeout_ms: int
+    wanted: Sequence[PartitionRecords | PartitionRequest]
 
     @classmethod
     def of(cls, header: RequestHeader, request: ProduceRequest) -> "ProduceState":
