@@ -157,8 +157,8 @@ class Broker:
         )  # fmt: skip
 
     async def _open_logs(self) -> None:
-        """Locks the log directories, connects, loads the logs; a log is recovered with the settings
-        of its topic, as in Kafka."""
+        """Locks the log directories, connects, loads the logs; recovery goes by the topics'
+        settings."""
         config = self.settings.config
         dirs = await asyncio.to_thread(LogDirs, list(config.log_dirs), config.broker_id)
         logs = LogManager(
@@ -197,8 +197,7 @@ class Broker:
             raise BindError(f"cannot listen on {place}: {os.strerror(error.errno or 0)}") from error
 
     def _scheduled_tasks(self) -> list[tuple[Task, int]]:
-        """The periodic tasks with their intervals in ms; those called every second check themselves
-        whether they are due."""
+        """The periodic tasks with their intervals in ms."""
         config, tasks = self.settings.config, self.logs.tasks
         checkpoints_ms = min(
             config.log_flush_offset_checkpoint_interval_ms,

@@ -1,8 +1,5 @@
-"""Applies changes of a broker's settings while it runs.
-
-`now` has the source of each setting, `config` the current values. Code that reads `config` each
-time needs nothing else; parts that keep a copy are notified (`on_change`).
-"""
+"""Applies changes of a broker's settings while it runs. `now` has the source of each setting,
+`config` the current values; parts that keep a copy are notified (`on_change`)."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -45,7 +42,7 @@ class LiveSettings:
 
     async def try_listeners(self) -> None:
         """Opens the listeners of the file, so that their ports are taken while the logs are loaded.
-        Those that cannot be opened may have other settings in ZooKeeper."""
+        One that cannot be opened may have other settings in ZooKeeper."""
         try:
             await self._socket_server.open(self.now.static)
         except BindError as error:
@@ -126,8 +123,7 @@ class LiveSettings:
             self._logged.pop(name, None)
 
     def topic_config(self, info: TopicInfo) -> LogConfig | None:
-        """The settings of a topic's logs; None if its config in ZooKeeper is invalid: then the logs
-        keep theirs."""
+        """The settings of a topic's logs; None if its config in ZooKeeper is invalid."""
         try:
             config = LogConfig.from_properties(self.config.raw, info.config)
         except ValueError as error:
@@ -142,8 +138,7 @@ class LiveSettings:
         return config
 
     def topic_config_of_new(self, info: TopicInfo) -> LogConfig:
-        """As `topic_config`, for a log that has no settings yet: invalid values are replaced by the
-        broker's."""
+        """As `topic_config`, for a new log: invalid values are replaced by the broker's."""
         config = self.topic_config(info)
         return config or LogConfig.from_sound_properties(self.config.raw, info.config)
 
@@ -170,8 +165,7 @@ class LiveSettings:
                     await self._check_store(wanted, code, may_be_gone=not is_named)
 
     def _without_those_away(self, config: BrokerConfig) -> BrokerConfig:
-        """Leaves out listeners that were set before and could not be opened, if they stay the same:
-        they do not keep other settings from changing."""
+        """Without listeners that stay as they were and could not be opened."""
         held = self.now.effective()[0]
         before = {each.name: each for each in held.listeners}
         opened = {each.name for each in self.config.listeners}

@@ -1,8 +1,7 @@
 """Passes changes of the metadata image to the parts of a broker: settings, partitions, groups.
 
-Changes come one after another. To create a log takes half a millisecond, so many logs are created
-in turns; until the log of a new partition exists, its clients get an error after which they read
-the metadata again.
+Changes come one after another. To create a log takes half a millisecond, so many are created in
+turns; until then the clients of a new partition get an error and read the metadata again.
 """
 
 import logging

@@ -62,8 +62,7 @@ class GroupCounts:
 
 
 def open_files() -> int:
-    """The number of open descriptors of this process. To be called in a thread: there may be tens
-    of thousands."""
+    """The open descriptors of this process, maybe tens of thousands: call it in a thread."""
     return len(os.listdir("/proc/self/fd"))
 
 

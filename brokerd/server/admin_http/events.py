@@ -1,7 +1,6 @@
 """The last events of a broker, for the admin port: rolls, retention, leaders, recovery.
 
-A ring: when it is full the oldest event goes. Ids only grow, so a reader that asks for what came
-after the last id it saw learns of a gap by the ids.
+A ring: when it is full the oldest event goes, of which a reader learns by the gap in the ids.
 """
 
 from collections import deque

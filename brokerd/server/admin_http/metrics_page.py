@@ -1,7 +1,5 @@
-"""`/metrics`: the broker's metrics, with the names that a JMX exporter gives to Kafka's.
-
-The rule, and what each is, stands in docs/metrics.md. The text is made in pieces, none of which
-holds the loop for longer than a turn; by partition only where that is asked for.
+"""`/metrics`: the broker's metrics, with the names that a JMX exporter gives to Kafka's
+(docs/metrics.md). The text is made in pieces, none of which holds the loop for longer than a turn.
 """
 
 import asyncio

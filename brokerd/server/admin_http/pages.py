@@ -1,8 +1,5 @@
-"""The pages of the admin port: health, metrics, partitions and their files, events, compaction.
-
-Answers about all partitions are built a slice per iteration of the loop; counters are since
-the start.
-"""
+"""The pages of the admin port. Answers about all partitions are built a slice per iteration of the
+loop; counters are since the start."""
 
 import asyncio
 import json
@@ -227,8 +224,7 @@ class AdminPages:
         return json_answer({"batches_max": compression_sample.BATCHES_MAX, "segments": samples})
 
     def look_up(self, query: Query) -> Answer:
-        """The position of the batch that holds an offset, and how long the log took to find it: as
-        a Fetch does, without its data."""
+        """The position of the batch that holds an offset, and how long the log took to find it."""
         log, offset = self._log(query), query.number("offset")
         began_ns = time.perf_counter_ns()
         found = log.read(offset, 0, up_to=log.log_end_offset, min_one_batch=True)

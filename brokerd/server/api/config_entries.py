@@ -89,8 +89,7 @@ _FOR_TOPICS = {each.name: key.name for key in TOPIC_KEYS.values() for each in ke
 def topic_entries(
     config: Mapping[str, str], settings: BrokerSettings, wanted: Collection[str] | None
 ) -> list[Entry]:
-    """The settings of a topic with its own `config` on a broker with these settings; `wanted`
-    names the ones asked for (None: all)."""
+    """The settings of a topic with its own `config`; `wanted` names those asked for (None: all)."""
     values = effective_values(settings.texts(), config)
     entries = [
         _topic_entry(key, values[name], config, settings)

@@ -1,8 +1,7 @@
 """DescribeConfigs, IncrementalAlterConfigs, AlterConfigs: settings of topics, brokers and loggers.
 
 Topics and the default of all brokers are described and changed on any broker, a broker and its
-loggers by itself. Every other kind of resource is answered with INVALID_REQUEST for that resource
-alone. Dynamic settings are kept in ZooKeeper as Kafka keeps them and hold at once.
+loggers by itself. Dynamic settings are kept in ZooKeeper as Kafka keeps them and hold at once.
 """
 
 from collections import Counter
@@ -115,8 +114,7 @@ class ConfigHandlers:
         return await self._alter_each(request, alter)
 
     async def alter_configs(self, context: RequestContext, request: Any) -> Fields:
-        """Replaces the whole config of each resource; settings that are not named get their
-        defaults."""
+        """Replaces the whole config of each resource."""
 
         async def alter(resource: Any) -> None:
             name = resource.resource_name

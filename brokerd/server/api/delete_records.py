@@ -1,9 +1,6 @@
 """DeleteRecords: moves the log starts of partitions, durably before it is answered.
 
-`Partition.delete_records` checks the offsets.
-
-The low watermark that is answered is this leader's log start: followers hold no records yet that
-would have to be waited for.
+The low watermark of the answer is this leader's log start: there are no followers to wait for.
 """
 
 import asyncio

@@ -1,9 +1,8 @@
-"""ElectLeaders: preferred-leader and unclean elections by request; none can change a leader yet.
+"""ElectLeaders: preferred and unclean elections by request; none can change a leader yet.
 
-The controller already elects a leader wherever that is possible, and to move a leader to the
-preferred replica needs replication, which comes later. So the answers are ELECTION_NOT_NEEDED
-and ELIGIBLE_LEADERS_NOT_AVAILABLE as in Kafka, and PREFERRED_LEADER_NOT_AVAILABLE where Kafka could
-move the leader. For the same reason no timer rebalances leaders (auto.leader.rebalance.enable).
+The controller elects a leader wherever that is possible, and to move one to the preferred replica
+needs replication. So the answers are ELECTION_NOT_NEEDED and ELIGIBLE_LEADERS_NOT_AVAILABLE as in
+Kafka, and PREFERRED_LEADER_NOT_AVAILABLE where Kafka could move the leader.
 """
 
 from collections.abc import Awaitable
@@ -26,8 +25,7 @@ class ElectLeadersHandler:
     cluster: BrokerLifecycle
 
     def elect_leaders(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
-        """One answer per requested partition; if all are requested, only those where an election
-        was needed."""
+        """One answer per partition; of all partitions only those where an election was needed."""
         self.cluster.require_controller()
         # Version 0 has no election type.
         election = getattr(request, "election_type", PREFERRED)

@@ -35,8 +35,7 @@ class GroupOffsetHandlers:
     groups: GroupService
 
     async def offset_commit(self, context: RequestContext, request: Any) -> Fields:
-        """All offsets are written together; checks before and the answer after are done in turns if
-        they are many."""
+        """Writes all offsets together."""
         answer = _ByPartition(self.groups)
         await in_turns(_asked(request.topics), answer.note)
         if answer.known:
@@ -58,8 +57,7 @@ class GroupOffsetHandlers:
         return reply.errors
 
     def offset_fetch(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
-        """Committed offsets; with require_stable, those that an open transaction may change get an
-        error."""
+        """Committed offsets; require_stable refuses those that an open transaction may change."""
         is_batched = context.api_version >= FETCH_MANY_FROM
         wants_stable = context.api_version >= FETCH_STABLE_FROM and bool(request.require_stable)
         answer = _OffsetsAnswer(self.groups, context.api_version, wants_stable)

@@ -1,9 +1,8 @@
-"""Members and groups: FindCoordinator, JoinGroup, SyncGroup, Heartbeat, LeaveGroup, ListGroups,
-DescribeGroups, DeleteGroups.
+"""FindCoordinator, JoinGroup, SyncGroup, Heartbeat, LeaveGroup, ListGroups, DescribeGroups,
+DeleteGroups.
 
-A handler only translates: the request to the coordinator's types, the reply to the protocol's.
-Errors before a coordinator is found (it loads, it is elsewhere, the group id is invalid) are
-answered in the same form as the coordinator's own errors.
+A handler only translates. Errors before a coordinator is found (it loads, it is elsewhere, the
+group id is invalid) are answered in the same form as the coordinator's own.
 """
 
 from collections.abc import Awaitable

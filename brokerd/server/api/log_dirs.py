@@ -20,8 +20,7 @@ class LogDirHandlers:
     logs: LogManager
 
     async def describe_log_dirs(self, context: RequestContext, request: Any) -> Fields:
-        """Each log directory with its disk's space and the sizes of the partitions asked for (all
-        if none are named)."""
+        """Each log directory: the space of its disk, the sizes of the partitions asked for."""
         wanted = None
         if request.topics is not None:
             wanted = {(each.topic, index) for each in request.topics for index in each.partitions}

@@ -118,8 +118,7 @@ class _Answer:
         return View(self._version, self._operations, frozenset(unseen))
 
     def is_slow(self) -> bool:
-        """Whether so many partitions, or names of unknown topics, must be encoded that it takes
-        several iterations of the loop."""
+        """Whether it takes several iterations of the loop to encode what is not cached."""
         asked = len(self._names) + len(self._ids)
         if (
             asked > AT_ONCE_MAX

@@ -19,8 +19,7 @@ LISTENER_NOT_FOUND_FROM = 6
 
 
 class View(NamedTuple):
-    """What the bytes of a topic depend on besides the image. `unseen` are live brokers without the
-    client's listener."""
+    """What the bytes of a topic depend on. `unseen`: live brokers without the client's listener."""
 
     version: int
     operations: bool = False

@@ -1,9 +1,7 @@
 """InitProducerId: an id for each idempotent producer. DescribeProducers: the producers of a log.
 
-Transactions are not served yet. A producer that wants them gets an error
-TRANSACTIONAL_ID_AUTHORIZATION_FAILED, here and where it asks for their coordinator: it is the one
-error that every client takes for final. librdkafka would ask again, until its user's time is up,
-after any other.
+A producer that wants transactions gets TRANSACTIONAL_ID_AUTHORIZATION_FAILED, here and where it
+asks for their coordinator: the one error that every client takes for final.
 """
 
 from collections.abc import Awaitable

@@ -78,8 +78,7 @@ class QuotaHandlers:
         await self.configs.alter(path, wanted, validate_only=validate_only)
 
     async def _check_address(self, name: str | None) -> None:
-        """Checks that it is an address or a name that can be resolved; None is the default of
-        all."""
+        """It must be an address or a name that can be resolved; None is the default of all."""
         if name is None:
             return
         try:

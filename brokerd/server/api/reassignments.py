@@ -44,8 +44,7 @@ class ReassignmentHandlers:
         }
 
     async def list_partition_reassignments(self, context: RequestContext, request: Any) -> Fields:
-        """The partitions with replicas that are being added or removed; all, or the requested
-        ones."""
+        """The partitions, of all or of those asked for, with replicas being added or removed."""
         self.cluster.require_controller()
         image = self.cluster.image
         if request.topics is None:

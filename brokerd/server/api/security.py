@@ -1,8 +1,5 @@
-"""SASL, ACLs and delegation tokens on listeners that know no users: what Kafka answers there.
-
-Without an authorizer ACLs are disabled; on a plaintext listener everybody has been let in already
-and nobody may have a token.
-"""
+"""SASL, ACLs and delegation tokens: what Kafka answers without an authorizer, on listeners that
+know no users."""
 
 from __future__ import annotations
 

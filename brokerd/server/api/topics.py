@@ -26,8 +26,7 @@ class TopicHandlers:
     settings: LiveSettings
 
     async def create_topics(self, context: RequestContext, request: Any) -> Fields:
-        """Creates topics by count or by assignment. A name that is given twice is answered
-        twice."""
+        """Creates topics by count or by assignment. A name given twice is answered twice."""
         wanted: list[NewTopic] = []
         await in_turns(request.topics, lambda topic: wanted.append(_new_topic(topic)))
         results = await self.cluster.topics.create(
@@ -42,8 +41,7 @@ class TopicHandlers:
         return {"topics": answers.rows}
 
     async def delete_topics(self, context: RequestContext, request: Any) -> Fields:
-        """Deletes topics by name, or (from version 6 on) by id. A topic that is given twice is
-        answered twice."""
+        """Deletes topics by name or (from version 6) id. One given twice is answered twice."""
         asked = _asked_to_delete(request)
         refusal = None
         try:
@@ -110,8 +108,8 @@ def _new_topic(topic: Any) -> NewTopic:
 
 
 class _Creations:
-    """The answers to a CreateTopics, encoded one by one. Most topics of a long request have the
-    same config, about thirty settings in the response: those are encoded once."""
+    """The answers to a CreateTopics. Most topics of a long request have the same settings, which
+    are encoded once."""
 
     def __init__(self, settings: BrokerSettings, version: int, *, has_ids: bool) -> None:
         self._settings = settings

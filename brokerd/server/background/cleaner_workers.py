@@ -1,9 +1,8 @@
 """The processes that compact logs: started when there is a job, ended after some time without one.
 
-To start a process takes 0.3 s of a processor and holds the event loop for some milliseconds: too
-much for each round of a log with constant appends. They are not forked from the broker. Messages
-are JSON objects, one a line, over pipes (`brokerd.log.cleaner.worker_messages`); their standard
-error is the broker's.
+To start one takes 0.3 s of a processor, too much for each round of a log with constant appends.
+They are not forked from the broker. Messages are JSON objects, one a line, over pipes
+(`brokerd.log.cleaner.worker_messages`).
 """
 
 import asyncio
@@ -28,8 +27,7 @@ _ROOT = str(Path(str(brokerd.__file__)).parents[1])
 
 
 class CleanerWorkers:
-    """At most `limit` processes (log.cleaner.threads). When the limit is lowered, running processes
-    first finish their jobs."""
+    """At most `limit` processes (log.cleaner.threads); those above a lowered limit finish first."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

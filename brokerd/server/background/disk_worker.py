@@ -1,7 +1,7 @@
 """One thread for slow disk work, in the order of submission: fsync, checkpoints, removal of files.
 
-A job's `finish` runs on the event loop, where logs are used. One thread is enough, since fsyncs of
-one disk wait for each other anyway, and order is what checkpoints rely on.
+A job's `finish` runs on the event loop. Fsyncs of one disk wait for each other anyway, and
+checkpoints rely on the order.
 """
 
 import asyncio

@@ -1,9 +1,6 @@
-"""Checkpoints log starts that DeleteRecords moved, before the request is answered.
-
-Else they would be checkpointed only once a minute, and after a crash deleted records would be back.
-Each write has the log starts of a whole log directory: all requests that come during one write
-share the next.
-"""
+"""Checkpoints log starts that DeleteRecords moved, before the request is answered: else deleted
+records could be back after a crash. All requests that come during one write of a log directory
+share the next."""
 
 import asyncio
 from dataclasses import dataclass
@@ -15,8 +12,7 @@ from brokerd.log.log_manager import LogManager
 
 @dataclass(slots=True)
 class _Directory:
-    """Of a log directory: the future of the next write, if a request waits for it, and whether a
-    write is under way."""
+    """The future of the next write, if a request waits for it, and whether one is under way."""
 
     is_busy: bool = False
     next: asyncio.Future[None] | None = None

@@ -1,9 +1,6 @@
-"""Reading a partition of `__consumer_offsets` into a coordinator, without holding up the loop.
-
-Files are read in a thread, a slice at a time; records are replayed for a few milliseconds at a
-time. A record or batch that cannot be decoded is skipped and logged as an error, so that the other
-groups of the partition can be served.
-"""
+"""Reading a partition of `__consumer_offsets` into a coordinator: files in a thread, a slice at a
+time, records replayed for a few milliseconds at a time. What cannot be decoded is skipped and
+logged, so that the other groups of the partition can be served."""
 
 import asyncio
 import logging
@@ -37,10 +34,8 @@ logger = logging.getLogger(__name__)
 
 
 async def load(log: UnifiedLog, start_offset: int, end_offset: int, store: GroupStore) -> None:
-    """Replay every record of `log` from `start_offset` to below `end_offset`.
-
-    Raises KafkaError as `log.read` does, and OSError, which names the file that cannot be read.
-    """
+    """Replays the records of `log` from `start_offset` to below `end_offset`. Raises KafkaError as
+    `log.read`, and OSError, which names the file."""
     offset = start_offset
     while offset < end_offset:
         found = log.read(offset, SLICE_BYTES, up_to=end_offset, min_one_batch=True)

@@ -30,9 +30,8 @@ class FetchAttempt:
     """One attempt of a Fetch: its replies so far, and whether they may be sent before max_wait_ms
     is over. `read` is called for all partitions, at once or in parts, then `end`. Without
     `may_block` nothing waits for the disk: `pending_reads` must be loaded before the next attempt,
-    and `unloaded` are logs that are used for the first time. `unknown` are the replies of
-    partitions that the cluster does not know, passed on from earlier attempts; they come last. A
-    partition that has become unknown since then fails like any other."""
+    and `unloaded` are logs used for the first time. `unknown` are the replies of partitions that
+    the cluster did not know at the first attempt; they come last."""
 
     __slots__ = (
         "_counts", "_fetch", "_is_first", "_led", "_may_block", "_request", "_room", "_total",
@@ -126,8 +125,7 @@ class FetchAttempt:
 
     @property
     def has_moved(self) -> bool:
-        """Of an attempt that is not enough: whether its partitions have moved since it read
-        them."""
+        """Of an attempt that is not enough: whether its partitions have moved since."""
         return any(
             partition.high_watermark != reply.high_watermark
             or partition.last_stable_offset != reply.last_stable_offset
@@ -155,9 +153,8 @@ class FetchAttempt:
         self.replies.append(reply)
 
     def _code_of_gone(self, wanted: FetchPartition) -> ErrorCode:
-        """The error for a topic id that does not exist any more. If the id was known when the
-        request came, or to its session, Kafka looks the topic up by its name, which may be that of
-        another topic now."""
+        """The error for a topic id that is gone. As Kafka, looks a known one up by its name, which
+        may be that of another topic now."""
         name = self._fetch.name_of(wanted)
         if name is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
@@ -254,8 +251,7 @@ def _read(
 def bytes_now(
     led: LedPartitions, partition: Partition, wanted: FetchPartition, *, committed: bool
 ) -> int:
-    """The bytes, of those waited for, that a partition has now, after it moved during the wait;
-    ENOUGH also if an error is to be answered."""
+    """The bytes that count for min_bytes now that a partition moved; ENOUGH also for an error."""
     log = partition.log
     try:
         if (

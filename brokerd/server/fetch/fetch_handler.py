@@ -3,9 +3,8 @@
 
 A consumer reads up to the high watermark; with isolation_level=read_committed, up to the last
 stable offset. The first partition with records gives a whole batch, even if it is larger than
-max_bytes; the others give what still fits. An error of a partition is answered at once. A partition
-that the cluster does not know is answered at once only if the request has no other partition
-(KafkaApis.handleFetchRequest).
+max_bytes; the others give what still fits. An error of a partition is answered at once, but that of
+an unknown one only if there is no other partition (KafkaApis.handleFetchRequest).
 """
 
 from dataclasses import dataclass
@@ -58,8 +57,7 @@ class FetchHandler:
         slot: Slot,
         since: Since,
     ) -> None:
-        """As `serve`, for a request that a thread has decoded, and whose slot is reserved, up to
-        its answer or its wait for records."""
+        """As `serve`, for a request that a thread has decoded, up to its answer or its wait."""
         try:
             fetch = self._begin(header, request)
         except KafkaError as error:

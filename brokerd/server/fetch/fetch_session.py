@@ -170,8 +170,7 @@ class Session:
             self._unnamed.pop(key, None)
 
     def changed(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
-        """The replies that differ from the last answer; those with records are read last the next
-        time."""
+        """The replies that differ from the last answer; those with records go last next time."""
         changed = []
         for reply in replies:
             key = (reply.topic, reply.topic_id, reply.partition)

@@ -1,8 +1,5 @@
-"""Counts the bytes of all partitions for a delayed Fetch with `min_bytes` above 1.
-
-Each append to one of them wakes it, and only the partitions that have changed are looked at again:
-a Fetch of thousands of partitions must not cost each Produce a read of all of them.
-"""
+"""Counts the bytes of all partitions for a delayed Fetch with `min_bytes` above 1: an append must
+not cost a read of its thousands of partitions."""
 
 from collections.abc import Collection
 

@@ -1,8 +1,7 @@
 """Serves one Fetch, from its request to its answer: at once, or after a wait in the purgatory.
 
-It waits for threads that bring records from the disk into memory, for min_bytes or until
-max_wait_ms is over. One with many partitions is read and encoded in several iterations of the event
-loop, or by a thread, so that it does not delay other requests.
+It waits for threads that read from the disk, for min_bytes or until max_wait_ms is over. One with
+many partitions is read and encoded in several iterations of the event loop, or by a thread.
 """
 
 from __future__ import annotations
@@ -106,8 +105,7 @@ class ServedFetch:
             self._connection.close("an unexpected error in the broker")
 
     def _leave_receive(self, count: int) -> None:
-        """The answer comes later; its slot among the replies is reserved, for so many
-        partitions."""
+        """The answer, of so many partitions, comes later: reserves its slot."""
         if self._slot is None:
             connection = self._connection
             self._since = self._handler.purgatory.times.leaves(connection, ApiKey.FETCH)
@@ -212,8 +210,7 @@ class ServedFetch:
             (self.led,) = attempt.partitions
 
     def _to_send(self, attempt: FetchAttempt, some: list[FetchReply]) -> list[FetchReply]:
-        """Those of some replies that are sent, without those that a session leaves out; errors of
-        all are counted."""
+        """Those that are sent, without what a session leaves out; counts the errors of all."""
         changed = self._fetch.changed(some)
         attempt.count_refused(some)
         if attempt.failed and self._header.api_version >= LEADERS_FROM:

@@ -16,11 +16,8 @@ it holds."""
 
 
 class ConnectionExpiry:
-    """The checks of a server's `connections`, from `start` to `stop`.
-
-    `max_idle_ms` is connections.max.idle.ms; below 0 no connection is idle for too long.
-    `is_memory_awaited` says whether connections wait for the memory of requests.
-    """
+    """Checks `connections`, from `start` to `stop`. `max_idle_ms` is connections.max.idle.ms, below
+    0 no limit; `is_memory_awaited` says whether connections wait for the memory of requests."""
 
     def __init__(
         self,
@@ -55,9 +52,8 @@ class ConnectionExpiry:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
 
     def _end_stalled(self) -> None:
-        """Closes connections whose large frames are incomplete, hold memory and hardly grow: else a
-        few clients that send the start of a frame, and then almost nothing, would delay all others.
-        Connections that the broker itself does not read are not closed."""
+        """Closes connections whose large frames hold memory and hardly grow: else a few clients
+        that send the start of a frame, and then almost nothing, would delay all others."""
         self._stalled_timer = None
         if not self._is_memory_awaited():
             return
@@ -69,8 +65,7 @@ class ConnectionExpiry:
             self.memory_awaited()
 
     def _check(self) -> None:
-        """Closes connections that have been idle too long and those that hold too many replies, a
-        slice at a time."""
+        """Closes idle connections and those that hold too many replies, a slice at a time."""
         self._held_bytes = 0
         self._check_slice(list(self._connections))
         self.start()
@@ -90,9 +85,8 @@ class ConnectionExpiry:
             self._end_slow_readers(now - STALLED_S)
 
     def _end_slow_readers(self, moment: float) -> None:
-        """Closes connections when replies and kept requests of all take too much memory: those that
-        have waited for a while, the largest first and those that still read last, until enough
-        memory is free."""
+        """When replies and kept requests take too much memory: closes connections that have waited
+        for a while, the largest first and those that still read last."""
         slow = [each for each in self._connections if each.is_blocked_since(moment)]
         slow.sort(key=lambda each: (each.active_at < moment, each.held_bytes), reverse=True)
         for connection in slow:

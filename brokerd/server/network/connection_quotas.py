@@ -39,8 +39,7 @@ class _Pace:
 
 
 class ConnectionQuotas:
-    """The connections of one broker, counted by address and listener. Limits may change at any
-    time."""
+    """The connections of one broker, by address and listener. Limits may change at any time."""
 
     def __init__(self, descriptors: int) -> None:
         self._descriptors = descriptors
@@ -71,8 +70,7 @@ class ConnectionQuotas:
 
     @property
     def most(self) -> int:
-        """How many connections may be open: the setting, or what the limit of descriptors
-        allows."""
+        """How many may be open: the setting, or what the limit of descriptors allows."""
         return self._most
 
     @property

@@ -1,9 +1,8 @@
 """Connections that have not sent a whole request. One of them is closed when there is no room for a
-new connection, so that silent connections cannot keep other clients out.
+new connection, so that silent connections cannot keep other clients out. Pure.
 
-The oldest is closed, even if it sends a byte now and then. Each connection first has
-FIRST_REQUEST_S, since the broker may not have read its request yet, and the same time again if the
-broker does not read from it then. Pure: the time is passed.
+It is the oldest, even if it sends a byte now and then. Each first has FIRST_REQUEST_S, and the same
+time again if the broker does not read from it then.
 """
 
 from collections import OrderedDict
@@ -15,9 +14,8 @@ FIRST_REQUEST_S = 5.0
 
 
 class ConnectionsWithoutRequest:
-    """Those of one broker, by listener, in the order in which they came. A connection that has sent
-    a request is dropped when it is next looked at. Without a `listener`, methods are about all
-    listeners."""
+    """Those of one broker, by listener, in the order in which they came; those that have asked are
+    dropped when they are met. Without a `listener`, methods are about all of them."""
 
     def __init__(self) -> None:
         self._came_at_s: dict[str, OrderedDict[Connection, float]] = {}

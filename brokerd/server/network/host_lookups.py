@@ -1,8 +1,5 @@
-"""Names of hosts that clients wrote, looked up in one thread of their own.
-
-A name server may answer late or never. Then only requests with host names wait, and the threads for
-the broker's own work stay free.
-"""
+"""Names of hosts that clients wrote, looked up in one thread of their own: a name server may never
+answer, and the threads for the broker's own work must stay free."""
 
 import asyncio
 from collections.abc import Callable

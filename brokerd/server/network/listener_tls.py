@@ -14,11 +14,8 @@ logger = logging.getLogger(__name__)
 def load(
     tls: Mapping[str, TlsSettings], current: Mapping[str, ssl.SSLContext]
 ) -> dict[str, ssl.SSLContext]:
-    """The contexts of the listeners with TLS, by name. Reads files.
-
-    A listener whose store cannot be opened any more keeps its `current` context. Raises TlsError if
-    it has none.
-    """
+    """The contexts of the listeners with TLS, by name. Reads files. A listener whose store cannot
+    be opened any more keeps its `current` context. Raises TlsError if it has none."""
     contexts = {}
     for name, settings in tls.items():
         try:

@@ -27,8 +27,7 @@ UNPACED = b"reno"
 
 
 class BindError(Exception):
-    """A listener that could not be bound; the message is for users. `listener` is its name, if it
-    has one."""
+    """A listener that could not be bound; the message is for users. `listener` is its name."""
 
     def __init__(self, text: str, listener: str = "") -> None:
         super().__init__(text)
@@ -36,9 +35,8 @@ class BindError(Exception):
 
 
 class Listeners:
-    """`on_connect(socket, name)` is called when a client may be accepted. Bound sockets take
-    nobody until `accept`. `file` are the settings of the properties file, further than which no
-    listener reaches; without them one may be anywhere."""
+    """`on_connect(socket, name)` is called when a client may be accepted, not before `accept`. No
+    listener reaches further than those of `file`, the properties file, if it is given."""
 
     def __init__(
         self, on_connect: Callable[[socket.socket, str], None], file: BrokerConfig | None = None
@@ -64,10 +62,9 @@ class Listeners:
         return {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
 
     async def open(self, config: BrokerConfig) -> None:
-        """Makes exactly the listeners of `config` open, with their key and trust stores opened
-        anew, since the files may have changed. A listener with another address is moved. One whose
-        store cannot be opened any more stays open as before. Raises TlsError and BindError; then
-        nothing has changed. One call at a time."""
+        """Makes exactly the listeners of `config` open, and opens all key and trust stores again. A
+        listener with another address is moved; one whose store is gone keeps the one it has. Raises
+        TlsError and BindError; then nothing has changed. One call at a time."""
         contexts = await asyncio.to_thread(listener_tls.load, config.tls, self.contexts)
         await self._look_up(config)
         added, going = self._difference(config)
@@ -86,8 +83,7 @@ class Listeners:
             self.resume(each.name)
 
     async def check(self, config: BrokerConfig) -> None:
-        """Checks that `open` would find the addresses free, as far as this can be seen while the
-        old sockets are open. Raises BindError."""
+        """Checks, as far as possible beforehand, that `open` would succeed. Raises BindError."""
         async with self._checks:  # however many ask for names, they take one thread
             await self._look_up(config)
         added, going = self._difference(config)
@@ -116,8 +112,7 @@ class Listeners:
                 )  # fmt: skip
 
     async def _look_up(self, config: BrokerConfig) -> None:
-        """Looks up the names among the addresses to be opened, in a thread, since it may take long.
-        Raises BindError."""
+        """Looks up the names among the addresses to be opened, in a thread. Raises BindError."""
         for each in self._difference(config)[0]:
             if not _is_address(each.host):
                 try:
@@ -232,9 +227,8 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _do_not_pace(sock: socket.socket) -> None:
-    """Has what is accepted send as fast as the peer reads, whatever congestion control the system
-    has: bbr paces by a timer for each segment, which on the way to oneself costs and brings nothing
-    (docs/decisions/0005). It must be said of the listening socket: one that has been paced stays.
-    """
+    """Has accepted connections send as fast as the peer reads: bbr paces by a timer for each
+    segment, which costs and brings nothing to oneself (docs/decisions/0005). Must be set before
+    they come."""
     with suppress(OSError):  # a system that leaves no choice
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, UNPACED)

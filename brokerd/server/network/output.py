@@ -76,8 +76,7 @@ class Slot:
 
 
 class OutputQueue:
-    """The replies of one connection, on a non-blocking socket. `loop` knows whether there are
-    producers."""
+    """The replies of one connection. `loop` knows whether there are producers."""
 
     __slots__ = (
         "_loop", "_ready", "_ready_bytes", "_sent_of_head", "_slots", "_socket", "held_bytes",
@@ -105,8 +104,7 @@ class OutputQueue:
         return len(self._ready)
 
     def reserve(self, held_bytes: int = 0) -> Slot:
-        """Reserves the slot of the next reply, to be filled later; until then it counts as so many
-        bytes."""
+        """Reserves the slot of the next reply; until it is filled it counts as so many bytes."""
         slot = Slot(SLOT_BYTES + held_bytes)
         self.held_bytes += slot.held_bytes
         self._slots.append(slot)
@@ -233,8 +231,7 @@ class OutputQueue:
         return True
 
     def _gather(self) -> tuple[list[Any], bool]:
-        """Takes what can go in one send off the queue; returns whether a large file range
-        follows."""
+        """Takes what fits into one send; returns whether a large file range follows."""
         ready = self._ready
         chunks: list[Any] = []
         size = 0
@@ -270,8 +267,7 @@ def unreadable(part: Any, error: OSError) -> UnreadableError:
 
 
 def require_uncut(part: Any) -> None:
-    """Raises ConnectionAbortedError for a file range that was cut off its log: other records may be
-    there now."""
+    """Raises ConnectionAbortedError for a range cut off its log: other records may be there."""
     if part.is_cut:
         raise ConnectionAbortedError("the log was cut below records that were promised")
 

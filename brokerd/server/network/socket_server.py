@@ -92,9 +92,8 @@ class SocketServer:
         self._expiry.start()
 
     async def open(self, config: BrokerConfig) -> BrokerConfig:
-        """Makes exactly the listeners of `config` open, with their stores opened anew; returns the
-        settings with the ports that were bound. Raises TlsError and BindError; then nothing has
-        changed. Connections of a closed listener end soon."""
+        """Opens exactly the listeners of `config`, as `Listeners.open`; returns the settings with
+        the ports that were bound. Connections of a closed listener end soon."""
         await self.listeners.open(config)
         if any(each.listener not in self.listeners for each in self.connections):
             self._loop.call_later(REMOVED_END_S, self._end_removed)
@@ -131,9 +130,8 @@ class SocketServer:
             self.listeners.resume(self._crowded.pop())
 
     async def _resolve(self) -> None:
-        """Looks up the names among `max.connections.per.ip.overrides`, in a thread. Until then, and
-        if a name is not found, the earlier limits hold. A look-up that failed is tried again when
-        settings change."""
+        """Looks up the names among `max.connections.per.ip.overrides` in a thread. Until then, and
+        if one is not found, the earlier limits hold."""
         text = self._config.max_connections_per_ip_overrides
         found: dict[str, int] = {}
         try:
@@ -236,16 +234,14 @@ class SocketServer:
         )
 
     def _end_silent(self, listener: str | None = None) -> bool:
-        """Closes a connection that has sent no request, to make room for another (of a listener or
-        of all). Returns whether there was one. Only some are logged: there may be thousands."""
+        """Closes a connection without a request for another. Returns whether there was one."""
         silent = self._silent.to_end(monotonic(), listener)
         if silent is not None:
             silent.close(None)
         return silent is not None
 
     def _end_idle(self, name: str) -> None:
-        """The brokers' listener is always served: the longest idle connection of another listener
-        is closed for it, as in Kafka."""
+        """As in Kafka the brokers' listener is always served: for it the idlest other one ends."""
         others = [each for each in self.connections if each.listener != name]
         if others:
             idle = min(others, key=lambda each: each.active_at)

@@ -85,8 +85,7 @@ class TlsOutputQueue(OutputQueue):
         self._tls = tls
 
     def flush(self) -> bool:
-        """Sends as much as the socket takes; False while something is left. OSError if the peer is
-        gone."""
+        """As `OutputQueue.flush`."""
         tls = self._tls
         sent_before = tls.sent_bytes
         try:

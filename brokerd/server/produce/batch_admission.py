@@ -40,8 +40,7 @@ def admit(
     topic_partition: str,
     now_ms: int,
 ) -> Work | None:
-    """Checks that `records` is one batch that may be appended; returns the work to do before, if
-    any. Raises KafkaError."""
+    """Checks one batch; returns the work to do before it is appended, if any. Raises KafkaError."""
     header = check_batch(records, log.max_message_bytes)
     if header.codec > codec_max(version):
         raise NoBatchError(
@@ -63,8 +62,7 @@ def check_records(
     topic_partition: str,
     now_ms: int,
 ) -> Work | None:
-    """The second half of `admit`: checks the records of a batch with a valid header, if
-    necessary."""
+    """The second half of `admit`: the records of a batch with a valid header, if necessary."""
     if not _needs_record_check(header, validates_all, log):
         return None
     work = _work(header, log, topic_partition, now_ms)

@@ -61,8 +61,7 @@ ParsedRequest = tuple[Connection, ProduceState, list[Place]]
 
 
 class ProduceBatcher:
-    """The Produces between `add_run` and `append_all`, of one receive or of those of several
-    clients. Their bytes stay in the buffer until then."""
+    """The Produces between `add_run` and `append_all`; their bytes are in the buffer."""
 
     __slots__ = (
         "_batches", "_clock", "_led", "_loop", "_memos", "_queues", "_responder", "_validates_all",
@@ -94,10 +93,8 @@ class ProduceBatcher:
     def add_run(
         self, connection: Connection, buffer: bytearray, view: memoryview, position: int, end: int
     ) -> tuple[int, int]:
-        """Takes in the Produce at `position`, and those behind it that begin like it.
-
-        Returns the position behind the last one, and how many they were.
-        """
+        """Takes in the Produce at `position` and those behind it that begin like it; returns the
+        position behind the last, and their number."""
         memo: Any = connection.produce_memo
         while memo is not None and memo.generation == memo.partition.generation:
             if memo.checks_records:
@@ -128,13 +125,12 @@ class ProduceBatcher:
 
     @property
     def can_share_append(self) -> bool:
-        """Whether the Produces here may be appended together with those of other clients: none
-        needs work in a thread, or waits behind such work."""
+        """Whether none needs work in a thread, or waits behind such work."""
         return not (self._work or self._queues.by_partition)
 
     def _append_others_first(self, connection: Connection) -> None:
-        """Only requests that were recognised share an append with those of other clients: a request
-        that goes through a queue must delay the client that sent it, and no other."""
+        """Only recognised requests share an append with other clients: one that goes through a
+        queue must delay the client that sent it, and no other."""
         if self.unappended and self.unappended[0][0] is not connection:
             self.append_tick()
 

@@ -37,8 +37,7 @@ def writable_partition(
 def _check_acks_and_topic(
     led: LedPartitions, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
 ) -> None:
-    """The errors of an acks that does not exist, and of an internal topic, in Kafka's order.
-    Raises KafkaError."""
+    """Raises KafkaError for an unknown acks or an internal topic, in Kafka's order."""
     topic, index = wanted.topic, wanted.partition
     if led.image.partition(topic, index) is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")

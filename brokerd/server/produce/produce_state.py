@@ -27,10 +27,7 @@ waits for."""
 
 
 class PartitionResult(NamedTuple):
-    """The result of one partition: an AppendResult, an error, or a future.
-
-    `partition` is None if this broker does not lead it.
-    """
+    """The result of one partition, or its future. `partition` is None if it is not led here."""
 
     partition: Partition | None
     outcome: AppendResult | KafkaError | AppendFuture
