@@ -69,11 +69,6 @@ class ConnectionQuotas:
             pace.limit(of_listeners[name].creation_rate)
 
     @property
-    def most(self) -> int:
-        """How many may be open: the setting, or what the limit of descriptors allows."""
-        return self._most
-
-    @property
     def is_full(self) -> bool:
         """Whether no more connections may be open."""
         return self.open >= self._most
