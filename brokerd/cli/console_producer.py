@@ -172,7 +172,6 @@ class _Sender:
             self._producer.poll(0)
 
     def report(self, why: str) -> None:
-        """Prints what could not be sent, and why."""
         self.failed = True
         print(f"ERROR {why}", file=sys.stderr, flush=True)
 

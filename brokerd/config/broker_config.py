@@ -156,7 +156,6 @@ class BrokerConfig:
         return replace(self, **values, raw=raw)
 
     def with_listeners_of(self, other: "BrokerConfig") -> "BrokerConfig":
-        """The settings with the listeners of another configuration."""
         return replace(
             self,
             listeners=other.listeners,

@@ -47,7 +47,6 @@ class TopicKey(NamedTuple):
 
     @property
     def default_value(self) -> Any:
-        """The default, parsed."""
         return self.value_of(self.default)
 
     def value_of(self, text: str) -> Any:

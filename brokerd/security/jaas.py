@@ -33,8 +33,6 @@ class JaasError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A name and a password for DIGEST-MD5."""
-
     username: str
     password: str = field(repr=False)
 

@@ -129,7 +129,6 @@ class Broker:
         self.is_ready = True
 
     def _make_parts(self) -> None:
-        """Makes the parts that need the logs."""
         config = self.settings.config
         self.log_starts = LogStartSaves(self.logs)
         self.producer_expiry = ProducerExpiry(

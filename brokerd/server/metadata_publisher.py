@@ -27,8 +27,6 @@ FROZEN_FROM = 200
 
 @dataclass(frozen=True, slots=True)
 class MetadataPublisher:
-    """See the module."""
-
     cluster: BrokerLifecycle
     settings: LiveSettings
     replicas: ReplicaManager

@@ -67,8 +67,6 @@ LARGE_BYTES = 1 << 15
 
 
 class Router:
-    """Serves the frames of every connection of one broker."""
-
     def __init__(
         self,
         times: RequestTimes,

@@ -56,7 +56,6 @@ def router(broker: Broker) -> Router:
 
 
 def handlers(broker: Broker) -> dict[int, Handler]:
-    """The handler of each API except Produce and Fetch."""
     cluster, image, led = broker.cluster, broker.cluster.image, broker.led
     pending_reads, settings = broker.pending_reads, broker.settings
     creates_topics = settings.config.auto_create_topics_enable
@@ -84,7 +83,6 @@ def handlers(broker: Broker) -> dict[int, Handler]:
 
 
 def group_handlers(service: GroupService) -> dict[int, Handler]:
-    """APIs about groups and their offsets."""
     return _by_name(GroupHandlers(service), GroupOffsetHandlers(service))
 
 
@@ -99,7 +97,6 @@ def _by_name(*families: object) -> dict[int, Handler]:
 
 
 def admin_pages(broker: Broker) -> dict[str, Page]:
-    """The pages of the admin port by their paths."""
     cleaner, cluster, logs = broker.cleaner, broker.cluster, broker.logs
     socket_server, pending_reads, replicas = (
         broker.socket_server,

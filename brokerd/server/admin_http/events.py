@@ -23,8 +23,6 @@ class Event(NamedTuple):
 
 
 class EventRing:
-    """The last KEPT events."""
-
     __slots__ = ("_events", "_next_id", "_now_ms")
 
     def __init__(self, now_ms: Callable[[], int]) -> None:

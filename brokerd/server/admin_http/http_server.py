@@ -55,8 +55,6 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The query parameters of a request."""
-
     values: dict[str, list[str]]
 
     def text(self, name: str) -> str:
@@ -82,7 +80,6 @@ Page = Callable[[Query], Answer | Awaitable[Answer]]
 
 
 def json_answer(value: object, status: int = 200) -> Answer:
-    """A JSON response."""
     return Answer(status, json.dumps(value, separators=(",", ":")))
 
 
@@ -124,7 +121,6 @@ class _Connection:
         self.waits_since_s: float | None = None
 
     def drop(self) -> None:
-        """Ends the connection at once."""
         self._writer.transport.abort()
 
     async def head(self) -> bytes:

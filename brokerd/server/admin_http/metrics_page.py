@@ -57,14 +57,11 @@ _BY_LED_PARTITION: tuple[tuple[str, str, Callable[[Partition], int]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class PrometheusPage:
-    """See the module."""
-
     broker_lines: BrokerMetricLines
     groups: GroupService
     replicas: ReplicaManager
 
     async def render(self, *, by_partition: bool) -> AsyncIterator[str]:
-        """All metrics, in pieces."""
         counts, cluster = PartitionCounts(self.replicas), ClusterCounts()
         await in_turns(counts.everything, counts.take)
         if self.broker_lines.cluster.is_controller:

@@ -53,8 +53,6 @@ COLUMNS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class AdminPages:
-    """The pages, each from a query to an answer."""
-
     prometheus: PrometheusPage
     cluster: BrokerLifecycle
     socket_server: SocketServer

@@ -24,7 +24,6 @@ class PartitionCounts:
         self.under_replicated = self.under_min_isr = self.at_min_isr = 0
 
     def take(self, partition: Partition) -> None:
-        """Count one partition in."""
         topic = partition.topic
         sums = self.traffic.get(topic)
         if sums is None:
@@ -58,7 +57,6 @@ class ClusterCounts:
         self.topics = self.partitions = self.offline = self.not_preferred = 0
 
     def take(self, topic: TopicInfo) -> None:
-        """Count one topic in."""
         self.topics += 1
         self.partitions += len(topic.partitions)
         for state in topic.partitions.values():

@@ -28,8 +28,6 @@ NAMES_MAX = 1024
 
 
 class Source(IntEnum):
-    """Where the value of a setting comes from."""
-
     DYNAMIC_TOPIC = 1
     DYNAMIC_BROKER = 2
     DYNAMIC_DEFAULT_BROKER = 3
@@ -149,7 +147,6 @@ def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> 
 
 
 def default_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
-    """The settings of the default of all brokers."""
     source = Source.DYNAMIC_DEFAULT_BROKER
     return [
         _broker_entry(name, [each for each in synonyms if each["source"] == source])

@@ -114,7 +114,6 @@ class ConfigHandlers:
         return await self._alter_each(request, alter)
 
     async def alter_configs(self, context: RequestContext, request: Any) -> Fields:
-        """Replaces the whole config of each resource."""
 
         async def alter(resource: Any) -> None:
             name = resource.resource_name

@@ -32,7 +32,6 @@ class GroupOffsetHandlers:
     groups: GroupService
 
     async def offset_commit(self, context: RequestContext, request: Any) -> Fields:
-        """Writes all offsets together."""
         answer = _ByPartition(self.groups)
         await in_turns(_asked(request.topics), answer.note)
         if answer.known:

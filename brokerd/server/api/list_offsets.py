@@ -33,7 +33,6 @@ class ListOffsetsHandlers:
     pending_reads: PendingReads
 
     def list_offsets(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
-        """One offset per partition; errors are per partition."""
         version = context.api_version
         committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
 

@@ -25,7 +25,6 @@ _LEVELS = {
 
 
 def logger_entries(wanted: Collection[str] | None) -> list[dict[str, Any]]:
-    """Every logger with its effective level."""
     return [
         {
             "name": name,

@@ -53,8 +53,6 @@ class MetadataHandlers:
 
 
 class _Answer:
-    """One Metadata response in the making."""
-
     def __init__(self, handlers: MetadataHandlers, context: RequestContext, request: Any) -> None:
         self._cluster = handlers.cluster
         self._image = handlers.cluster.image

@@ -58,7 +58,6 @@ class MetadataCache:
         return False
 
     def topic(self, view: View, info: TopicInfo) -> bytes:
-        """The encoded form of an existing topic."""
         encoded = self._encoded.setdefault(view, {})
         data = encoded.get(info.name)
         if data is None:

@@ -40,7 +40,6 @@ class ProducerHandlers:
     def describe_producers(
         self, context: RequestContext, request: Any
     ) -> Fields | Awaitable[Fields]:
-        """The producers that the log of each partition knows."""
         return answer_partitions(
             self.pending_reads,
             context,

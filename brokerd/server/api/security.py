@@ -11,7 +11,6 @@ from brokerd.server.requests.context import Fields, Handler, RequestContext
 
 
 def acls(context: RequestContext, request: Any) -> Fields:
-    """Without an authorizer there are no ACLs."""
     raise KafkaError(ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")
 
 
@@ -29,7 +28,6 @@ NO_TOKEN: Fields = {
 
 
 def create_delegation_token(context: RequestContext, request: Any) -> Fields:
-    """Only authenticated users may have tokens."""
     return NO_TOKEN
 
 

@@ -33,7 +33,6 @@ def add_partitions_to_txn(context: RequestContext, request: Any) -> Fields:
 
 
 def describe_transactions(context: RequestContext, request: Any) -> Fields:
-    """There are no transactional ids."""
     return {
         "transaction_states": [
             {

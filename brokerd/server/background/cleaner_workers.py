@@ -43,7 +43,6 @@ class CleanerWorkers:
 
     @property
     def pids(self) -> list[int]:
-        """The ids of the processes."""
         return [process.pid for process in self._processes]
 
     def run(self, job: Job, listener: Listener) -> None:

@@ -19,8 +19,6 @@ class _Directory:
 
 
 class LogStartSaves:
-    """See the module."""
-
     def __init__(self, logs: LogManager) -> None:
         self._logs = logs
         self._directories: dict[str, _Directory] = {}

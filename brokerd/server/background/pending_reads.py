@@ -113,7 +113,6 @@ def _load(pending: Sequence[PendingRead], is_wanted: Callable[[], bool]) -> None
 
 
 def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """The items, LOGS_AT_ONCE_MAX at a time."""
     left = iter(items)
     while chunk := list(islice(left, LOGS_AT_ONCE_MAX)):
         yield chunk
@@ -131,6 +130,5 @@ def load_log(log: UnifiedLog) -> None:
 
 
 def release(pending: Sequence[PendingRead]) -> None:
-    """Release the files and results of reads."""
     for each in pending:
         each.release()

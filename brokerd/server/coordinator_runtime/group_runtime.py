@@ -75,7 +75,6 @@ class GroupRuntime:
             self.forget_topics(self._topics_gone)
 
     def partition_moved(self) -> None:
-        """The partition's high watermark moved."""
         self._high_watermark_moved.set()
 
     def close(self) -> None:

@@ -35,7 +35,6 @@ logger = logging.getLogger(__name__)
 
 
 def group_config(config: BrokerConfig) -> GroupConfig:
-    """The coordinator's part of the broker's settings."""
     return GroupConfig(
         initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
         session_timeout_ms_min=config.group_min_session_timeout_ms,
@@ -48,8 +47,6 @@ def group_config(config: BrokerConfig) -> GroupConfig:
 
 
 class GroupService:
-    """See the module. Everything runs on the event loop."""
-
     def __init__(
         self,
         config: BrokerConfig,

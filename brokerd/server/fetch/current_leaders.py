@@ -11,7 +11,6 @@ from brokerd.replication.state import NO_LEADER
 def endpoints_of(
     image: MetadataImage, listener: str, replies: Iterable[FetchReply]
 ) -> list[Endpoint]:
-    """The endpoints of the leaders that replies name."""
     found = []
     for leader in dict.fromkeys(reply.leader[0] for reply in replies if reply.leader):
         endpoint = image.endpoint(leader, listener)

@@ -117,7 +117,6 @@ class FetchAttempt:
         self._room, self._total = room, total
 
     def end(self) -> None:
-        """All partitions were read."""
         if self.unknown:
             self.replies += self.unknown
         least = self.min_bytes
@@ -172,14 +171,12 @@ class FetchAttempt:
             partition.bytes_out += size_bytes
 
     def count_refused(self, replies: Iterable[FetchReply]) -> None:
-        """Counts the errors among some of the replies."""
         if self.failed or self.unknown:
             for each in replies:
                 if each.error:
                     self._led.count_refusal(ApiKey.FETCH, each.topic, each.partition, each.error)
 
     def release(self) -> None:
-        """Releases the file ranges without sending them."""
         for reply in self.replies:
             if reply.records is not None:
                 reply.records.release()

@@ -61,7 +61,6 @@ class _Partition:
         self._session = None
 
     def has_news(self, reply: FetchReply) -> bool:
-        """Whether an answer differs from the answer before."""
         return (
             reply.records is not None
             or reply.high_watermark != self.high_watermark
@@ -130,7 +129,6 @@ class Session:
             self._unnamed.pop(key, None)
 
     def close(self) -> None:
-        """The session has ended: nothing listens any more."""
         self.is_open = False
         for each in self.partitions.values():
             each.leave()

@@ -90,7 +90,6 @@ class ServedFetch:
         run_steps(self.steps(), self._handler.pending_reads.begin)
 
     def steps(self) -> Steps[None]:
-        """The work of `serve`."""
         try:
             wanted = self._fetch.partitions
             if len(wanted) + len(self._unknown or ()) > AT_ONCE_MAX:

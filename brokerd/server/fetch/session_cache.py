@@ -70,7 +70,6 @@ class FetchContext:
 
     @property
     def partitions(self) -> list[FetchPartition]:
-        """Those to read now."""
         session = self.session
         if session is not None:
             self._moves = session.moves

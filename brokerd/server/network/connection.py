@@ -138,7 +138,6 @@ class Connection(Sender):
         self._pause()
 
     def unmute(self) -> None:
-        """Ends one `mute`."""
         self._mutes -= 1
         self.resume()
 
@@ -279,7 +278,6 @@ class Connection(Sender):
             self.close(f"{error.strerror or error}")
 
     def _parse(self, start: int, end: int) -> None:
-        """Serves the frames in the shared buffer."""
         buffers = self._buffers
         buffer = buffers.shared
         buffers.shared_end = end

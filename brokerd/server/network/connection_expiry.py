@@ -34,14 +34,12 @@ class ConnectionExpiry:
         self._held_bytes = 0
 
     def start(self) -> None:
-        """Checks all connections from time to time."""
         interval_s = INTERVAL_S_MAX
         if self.max_idle_ms >= 0:
             interval_s = min(interval_s, max(self.max_idle_ms / 4000, INTERVAL_S_MIN))
         self._timer = self._loop.call_later(interval_s, self._check)
 
     def stop(self) -> None:
-        """Ends the checks."""
         for timer in (self._timer, self._stalled_timer):
             if timer is not None:
                 timer.cancel()

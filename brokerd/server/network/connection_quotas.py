@@ -70,15 +70,12 @@ class ConnectionQuotas:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more connections may be open."""
         return self.open >= self._most
 
     def open_on(self, listener: str) -> int:
-        """The number of open connections of a listener."""
         return self._per_listener[listener]
 
     def is_listener_full(self, listener: str) -> bool:
-        """Whether no more connections of this listener may be open."""
         return self._per_listener[listener] >= self._of_listeners[listener].connections
 
     def delay_s(self, now_s: float, listener: str, is_protected: bool) -> float:
@@ -99,7 +96,6 @@ class ConnectionQuotas:
         return True
 
     def leave(self, host: str, listener: str) -> None:
-        """An admitted connection was closed."""
         self.open -= 1
         self._per_listener[listener] -= 1
         self._per_host[host] -= 1

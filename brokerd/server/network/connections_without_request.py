@@ -21,11 +21,9 @@ class ConnectionsWithoutRequest:
         self._came_at_s: dict[str, OrderedDict[Connection, float]] = {}
 
     def add(self, connection: Connection, now_s: float) -> None:
-        """A connection was accepted."""
         self._came_at_s.setdefault(connection.listener, OrderedDict())[connection] = now_s
 
     def discard(self, connection: Connection) -> None:
-        """A connection was closed."""
         if (came_at_s := self._came_at_s.get(connection.listener)) is not None:
             came_at_s.pop(connection, None)
 

@@ -58,7 +58,6 @@ class Listeners:
 
     @property
     def ports(self) -> dict[str, int]:
-        """The ports as they are bound, by name."""
         return {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
 
     async def open(self, config: BrokerConfig) -> None:
@@ -124,7 +123,6 @@ class Listeners:
         return self._addresses.get(host, host)
 
     def accept(self) -> None:
-        """Starts to accept clients."""
         self._accepts = True
         for name, sock in self._sockets.items():
             sock.listen(BACKLOG)
@@ -141,7 +139,6 @@ class Listeners:
         self._loop.remove_reader(self._sockets[name].fileno())
 
     def close(self) -> None:
-        """Closes all."""
         self._close(list(self._sockets))
 
     def _difference(self, config: BrokerConfig) -> tuple[list[Listener], list[str]]:

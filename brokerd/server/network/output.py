@@ -179,7 +179,6 @@ class OutputQueue:
             self._ready_bytes = 0
 
     def clear(self) -> None:
-        """Drops everything, and releases file ranges."""
         for slot in self._slots:
             release(slot.parts or ())
         release(self._ready)
@@ -262,7 +261,6 @@ def read_part(part: Any, size_bytes: int, start: int) -> bytes:
 
 
 def unreadable(part: Any, error: OSError) -> UnreadableError:
-    """The error for a file range that could not be read."""
     return UnreadableError(error.errno, error.strerror, part.path)
 
 

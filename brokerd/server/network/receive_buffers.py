@@ -106,7 +106,6 @@ class LoanedFrame:
         self.buffer[: len(head)] = head
 
     def room(self) -> memoryview:
-        """What is received into next."""
         return memoryview(self.buffer)[self._filled : min(self.size, len(self.buffer))]
 
     def ends_in(self, room: memoryview) -> bool:

@@ -46,8 +46,6 @@ REMOVED_END_S = 1.0
 
 
 class SocketServer:
-    """All sockets of one broker's Kafka listeners."""
-
     def __init__(self, config: BrokerConfig) -> None:
         self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._go_on)
         self.connections: set[Connection] = set()
@@ -82,11 +80,9 @@ class SocketServer:
 
     @property
     def sent_bytes(self) -> int:
-        """What all connections were sent since the start."""
         return self._sent_bytes + sum(each.output.sent_bytes for each in self.connections)
 
     def accept(self, router: Router) -> None:
-        """Starts to take connections."""
         self._router = router
         self.listeners.accept()
         self._expiry.start()
@@ -146,11 +142,9 @@ class SocketServer:
         self._limit()
 
     def close_listeners(self) -> None:
-        """Accepts no more connections."""
         self.listeners.close()
 
     def close(self) -> None:
-        """Closes all listeners and connections."""
         self.close_listeners()
         self._expiry.stop()
         if self._resolving is not None:

@@ -70,7 +70,6 @@ class TlsConnection(Connection):
             self._loop.call_soon(self._read_more)
 
     def close(self, reason: str | None) -> None:
-        """Closes the connection, as `Sender.close`."""
         self._end_deadline()
         super().close(reason)
 

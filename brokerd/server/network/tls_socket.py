@@ -44,7 +44,6 @@ class TlsSocket:
         self.sent_bytes = 0
 
     def fileno(self) -> int:
-        """The descriptor of the socket below."""
         return self.socket.fileno()
 
     @property

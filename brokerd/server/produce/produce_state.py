@@ -34,8 +34,6 @@ class PartitionResult(NamedTuple):
 
 
 class PartitionRequest(NamedTuple):
-    """One partition of a request, without the records."""
-
     topic: str
     partition: int
     size_bytes: int

@@ -34,8 +34,6 @@ _WITH_LOG_START = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ProduceResponder:
-    """What answers Produces."""
-
     led: LedPartitions
     purgatory: Purgatory
 

@@ -33,8 +33,6 @@ _TOO_LARGE = (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE)
 
 @dataclass(frozen=True, slots=True)
 class LedPartitions:
-    """See the module."""
-
     image: MetadataImage
     replicas: ReplicaManager
     metrics: BrokerMetrics

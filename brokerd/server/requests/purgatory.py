@@ -130,7 +130,6 @@ class Purgatory:
 
     @property
     def count(self) -> int:
-        """How many requests wait."""
         return self.counts.total()
 
     def delay(

@@ -23,14 +23,12 @@ def as_kafka_error(error: BaseException, context: RequestContext) -> KafkaError:
 
 
 def reply_frame(context: RequestContext, reply: Reply) -> bytes:
-    """A handler's answer as a frame."""
     key, version = context.api_key, context.api_version
     body = reply if isinstance(reply, bytes) else messages.encode_response(key, version, reply)
     return messages.response_frame(key, version, context.correlation_id, body)
 
 
 def error_frame(context: RequestContext, request: Any, error: KafkaError) -> bytes:
-    """The API's own error as a frame."""
     return reply_frame(context, error_fields(context.api_key, context.api_version, request, error))
 
 
