@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.api.credentials": "brokerd.server.api.security",
     "brokerd.config.kafka_settings": "brokerd.config.update_modes",
     "brokerd.server.admin_http.broker_metrics": "brokerd.server.admin_http.broker_metric_lines",
     "BrokerFigures": "BrokerMetricLines",

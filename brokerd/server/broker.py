@@ -8,8 +8,6 @@ Stop: take no more connections, let requests under way finish, leave the cluster
 cleanly.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

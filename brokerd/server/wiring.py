@@ -11,11 +11,9 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines
 from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.pages import AdminPages
-from brokerd.server.api import security, transactions
 from brokerd.server.api.api_versions import api_versions
 from brokerd.server.api.cluster import ClusterHandlers
 from brokerd.server.api.configs import ConfigHandlers
-from brokerd.server.api.credentials import CredentialHandlers
 from brokerd.server.api.delete_records import DeleteRecordsHandler
 from brokerd.server.api.elect_leaders import ElectLeadersHandler
 from brokerd.server.api.group_offsets import GroupOffsetHandlers
@@ -26,7 +24,9 @@ from brokerd.server.api.metadata import MetadataHandlers
 from brokerd.server.api.producers import ProducerHandlers
 from brokerd.server.api.quotas import QuotaHandlers
 from brokerd.server.api.reassignments import ReassignmentHandlers
+from brokerd.server.api.security import SecurityHandlers
 from brokerd.server.api.topics import TopicHandlers
+from brokerd.server.api.transactions import TransactionHandlers
 from brokerd.server.api.update_features import UpdateFeaturesHandler
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.batcher import ProduceBatcher
@@ -65,7 +65,6 @@ def handlers(broker: Broker) -> dict[int, Handler]:
         **_by_name(
             ClusterHandlers(image),
             ConfigHandlers(image, cluster.configs, settings),
-            CredentialHandlers(cluster),
             DeleteRecordsHandler(led, broker.log_starts, pending_reads),
             ElectLeadersHandler(cluster),
             ListOffsetsHandlers(led, pending_reads),
@@ -74,11 +73,11 @@ def handlers(broker: Broker) -> dict[int, Handler]:
             ProducerHandlers(led, pending_reads, broker.producer_ids),
             QuotaHandlers(cluster.configs, broker.socket_server.host_lookups),
             ReassignmentHandlers(cluster),
+            SecurityHandlers(cluster),
             TopicHandlers(cluster, settings),
+            TransactionHandlers(),
             UpdateFeaturesHandler(cluster),
         ),
-        **security.HANDLERS,
-        **transactions.HANDLERS,
     }
 
 

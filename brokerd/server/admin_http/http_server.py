@@ -9,8 +9,6 @@ turn: first one that has not shown the token, of these the one that has waited l
 none it waits. So nobody keeps others out by holding connections open.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -4,8 +4,6 @@ Each call is a callback of its own on the event loop. A task knows when it is du
 slice of its work, and returns whether there is more. A timer measures how late the loop is.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
