@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.api.update_features": "brokerd.server.api.cluster",
+    "UpdateFeaturesHandler": "ClusterHandlers",
     "brokerd.server.api.credentials": "brokerd.server.api.security",
     "brokerd.config.kafka_settings": "brokerd.config.update_modes",
     "brokerd.server.admin_http.broker_metrics": "brokerd.server.admin_http.broker_metric_lines",
@@ -573,11 +575,11 @@ RETIRED = {
     "brokerd.config.catalog": "brokerd.config.update_modes",
     "brokerd.config.topic": "brokerd.config.topic_config_changes",
     "brokerd.cluster.admin.topic_plans": "brokerd.cluster.admin.new_topic_plan",
-    "brokerd.server.api.features": "brokerd.server.api.update_features",
+    "brokerd.server.api.features": "brokerd.server.api.cluster",
     "brokerd.server.fetch.session": "brokerd.server.fetch.fetch_session",
     "brokerd.server.fetch.sessions": "brokerd.server.fetch.session_cache",
     "FetchSessions": "FetchSessionCache",
-    "FeatureHandler": "UpdateFeaturesHandler",
+    "FeatureHandler": "ClusterHandlers",
     "brokerd.log.dirs.all_log_dirs": "brokerd.log.dirs.log_dirs",
     "brokerd.replication.epoch_truncation": "brokerd.replication.follower_truncation",
     "refuse_size": "why_size_refused",

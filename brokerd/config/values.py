@@ -53,11 +53,15 @@ def integer_or(also: int, low: int, high: int) -> Parser:
     return parse
 
 
-def ratio(text: str) -> float:
+def _number(text: str) -> float:
     try:
-        value = float(ascii_digits(text))
+        return float(ascii_digits(text))
     except ValueError:
         raise ValueError(f"{text!r} is not a number") from None
+
+
+def ratio(text: str) -> float:
+    value = _number(text)
     if not 0 <= value <= 1:
         raise ValueError(f"{value} is out of range, it must lie between 0 and 1")
     return value
@@ -67,10 +71,7 @@ def number_above(low: float) -> Parser:
     """A number, also in Java's notation with an exponent, above `low`."""
 
     def parse(text: str) -> float:
-        try:
-            value = float(ascii_digits(text))
-        except ValueError:
-            raise ValueError(f"{text!r} is not a number") from None
+        value = _number(text)
         if not low < value <= DOUBLE_MAX:
             raise ValueError(f"{text} is out of range, it must be above {low:g}")
         return value

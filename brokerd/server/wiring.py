@@ -27,7 +27,6 @@ from brokerd.server.api.reassignments import ReassignmentHandlers
 from brokerd.server.api.security import SecurityHandlers
 from brokerd.server.api.topics import TopicHandlers
 from brokerd.server.api.transactions import TransactionHandlers
-from brokerd.server.api.update_features import UpdateFeaturesHandler
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.router import Router
@@ -63,7 +62,7 @@ def handlers(broker: Broker) -> dict[int, Handler]:
         ApiKey.API_VERSIONS: api_versions,
         **group_handlers(broker.groups),
         **_by_name(
-            ClusterHandlers(image),
+            ClusterHandlers(cluster),
             ConfigHandlers(image, cluster.configs, settings),
             DeleteRecordsHandler(led, broker.log_starts, pending_reads),
             ElectLeadersHandler(cluster),
@@ -76,7 +75,6 @@ def handlers(broker: Broker) -> dict[int, Handler]:
             SecurityHandlers(cluster),
             TopicHandlers(cluster, settings),
             TransactionHandlers(),
-            UpdateFeaturesHandler(cluster),
         ),
     }
 

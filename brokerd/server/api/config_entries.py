@@ -110,9 +110,7 @@ def _topic_entry(
     synonyms = [_synonym(key.name, value, Source.DYNAMIC_TOPIC)] if key.name in config else []
     if key.broker_keys:
         synonyms += _broker_synonyms(key.broker_keys[0].name, settings)
-    entry = _entry(key.name, value, kind, synonyms)
-    entry["documentation"] = TOPIC_DOCUMENTATION.get(key.name)
-    return entry
+    return _entry(key.name, value, kind, synonyms, TOPIC_DOCUMENTATION.get(key.name))
 
 
 def _kept_entry(name: str, config: Mapping[str, str], settings: BrokerSettings) -> Entry:
@@ -124,9 +122,7 @@ def _kept_entry(name: str, config: Mapping[str, str], settings: BrokerSettings) 
     if kept.broker_key:
         synonyms += _broker_synonyms(kept.broker_key, settings)
     value = synonyms[0]["value"] if synonyms else kept.default
-    entry = _entry(name, value, kind, synonyms)
-    entry["documentation"] = KEPT_DOCUMENTATION
-    return entry
+    return _entry(name, value, kind, synonyms, KEPT_DOCUMENTATION)
 
 
 def _type(key: TopicKey) -> ConfigType:
@@ -160,11 +156,11 @@ def _broker_entry(name: str, synonyms: list[Entry]) -> Entry:
     kind = _broker_type(name)
     first = synonyms[0] if synonyms else None
     text = first["value"] if first and first["name"] == name else None
-    entry = _entry(name, None if text is None else _normal(kind, text), kind, synonyms)
+    value = None if text is None else _normal(kind, text)
+    entry = _entry(name, value, kind, synonyms, _broker_documentation(name))
     # Kafka describes what is said of one listener as read only, though it takes it.
     of_listener = name.startswith(PREFIX)
     entry["read_only"] = is_read_only(name) or of_listener or kind is ConfigType.UNKNOWN
-    entry["documentation"] = _broker_documentation(name)
     return entry
 
 
@@ -229,7 +225,13 @@ def default_text(name: str) -> str | None:
     return None if default is None else _text(default)
 
 
-def _entry(name: str, value: str | None, kind: ConfigType, synonyms: list[Entry]) -> Entry:
+def _entry(
+    name: str,
+    value: str | None,
+    kind: ConfigType,
+    synonyms: list[Entry],
+    documentation: str | None,
+) -> Entry:
     source = synonyms[0]["source"] if synonyms else Source.DEFAULT
     return {
         "name": name,
@@ -239,7 +241,7 @@ def _entry(name: str, value: str | None, kind: ConfigType, synonyms: list[Entry]
         "is_sensitive": _is_secret(kind),
         "synonyms": synonyms,
         "config_type": int(kind),
-        "documentation": None,
+        "documentation": documentation,
     }
 
 
