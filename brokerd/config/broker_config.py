@@ -29,8 +29,6 @@ from brokerd.config.update_modes import known_setting
 
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
 T = TypeVar("T")
-MS_PER_HOUR = 3_600_000
-MS_PER_MINUTE = 60_000
 
 
 class ConfigError(Exception):
@@ -211,10 +209,10 @@ _SETTINGS = {
 }
 _COMPUTED = {*LISTENER_SETTINGS, "inter.broker.listener.name", "log.dir"}
 _UNITS = {
-    "log.retention.minutes": ("log.retention.ms", MS_PER_MINUTE),
-    "log.retention.hours": ("log.retention.ms", MS_PER_HOUR),
-    "log.roll.hours": ("log.roll.ms", MS_PER_HOUR),
-    "log.roll.jitter.hours": ("log.roll.jitter.ms", MS_PER_HOUR),
+    coarser.name: (key.broker_keys[0].name, coarser.factor)
+    for key in TOPIC_KEYS.values()
+    for coarser in key.broker_keys
+    if coarser.factor > 1
 }
 """Coarser names of a time; the finer name wins, as in Kafka."""
 

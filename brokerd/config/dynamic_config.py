@@ -18,7 +18,8 @@ from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_settin
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
 from brokerd.config.permitted_listener_changes import problems_of_added, with_stores_barred
 from brokerd.config.tls_settings import LIVE_KEYS, PREFIX, tls_key_of_listener
-from brokerd.config.update_modes import ConfigType, KnownSetting, UpdateMode, known_setting
+from brokerd.config.update_modes import KnownSetting, UpdateMode, known_setting
+from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 
 DEFAULT_NAME = "<default>"

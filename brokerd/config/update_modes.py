@@ -11,20 +11,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-
-class ConfigType(IntEnum):
-    """Types of values, as on the wire."""
-
-    UNKNOWN = 0
-    BOOLEAN = 1
-    STRING = 2
-    INT = 3
-    SHORT = 4
-    LONG = 5
-    DOUBLE = 6
-    LIST = 7
-    CLASS = 8
-    PASSWORD = 9
+from brokerd.config.values import ConfigType
 
 
 class UpdateMode(IntEnum):

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from decimal import Decimal
+from enum import IntEnum
 from typing import Any
 
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
@@ -13,6 +14,21 @@ Parser = Callable[[str], Any]
 INT_MAX = INT32_MAX
 LONG_MAX = INT64_MAX
 DOUBLE_MAX = sys.float_info.max
+
+
+class ConfigType(IntEnum):
+    """Types of settings, with their numbers on the wire (ConfigDef.Type)."""
+
+    UNKNOWN = 0
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
 
 
 def ascii_digits(text: str) -> str:

@@ -19,9 +19,8 @@ from brokerd.config.single_value_settings import FIXED_DOCUMENTATION, FIXED_SETT
 from brokerd.config.tls_settings import KEYS as TLS_KEYS
 from brokerd.config.tls_settings import PREFIX, PROTOCOLS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
-from brokerd.config.update_modes import ConfigType, known_setting
-from brokerd.config.values import comma_list, java_double
-from brokerd.integer_ranges import INT32_MAX
+from brokerd.config.update_modes import known_setting
+from brokerd.config.values import ConfigType, comma_list, java_double
 
 Entry = dict[str, Any]
 NAMES_MAX = 1024
@@ -36,13 +35,11 @@ class Source(IntEnum):
     DYNAMIC_BROKER_LOGGER = 6
 
 
-_ONE_SETTING = (
-    ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
-    ("log.roll.ms", "log.roll.hours"),
-    ("log.roll.jitter.ms", "log.roll.jitter.hours"),
-)
-_SYNONYMS = {name: names for names in _ONE_SETTING for name in names} | {
-    "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
+_SYNONYMS = {
+    each.name: tuple(other.name for other in key.broker_keys)
+    for key in TOPIC_KEYS.values()
+    for each in key.broker_keys
+    if each.name != "log.flush.scheduler.interval.ms"  # which is a setting of its own, too
 }
 _STATIC_NAMES = {"node.id": "broker.id"}
 """Settings that are returned with the value of another one of the properties file."""
@@ -75,12 +72,6 @@ _DEFAULTS: Mapping[str, str | None] = {
 }
 """Defaults that are not those of a field of BrokerConfig: None is answered as null."""
 
-_KINDS = {
-    "bool": ConfigType.BOOLEAN,
-    "float": ConfigType.DOUBLE,
-    "string": ConfigType.STRING,
-    "list": ConfigType.LIST,
-}
 _FOR_TOPICS = {each.name: key.name for key in TOPIC_KEYS.values() for each in key.broker_keys}
 
 
@@ -105,30 +96,22 @@ def topic_entries(
 def _topic_entry(
     key: TopicKey, text: str, config: Mapping[str, str], settings: BrokerSettings
 ) -> Entry:
-    kind = _type(key)
-    value = _normal(kind, text)
+    value = _normal(key.type, text)
     synonyms = [_synonym(key.name, value, Source.DYNAMIC_TOPIC)] if key.name in config else []
     if key.broker_keys:
         synonyms += _broker_synonyms(key.broker_keys[0].name, settings)
-    return _entry(key.name, value, kind, synonyms, TOPIC_DOCUMENTATION.get(key.name))
+    return _entry(key.name, value, key.type, synonyms, TOPIC_DOCUMENTATION.get(key.name))
 
 
 def _kept_entry(name: str, config: Mapping[str, str], settings: BrokerSettings) -> Entry:
     kept = WITHOUT_EFFECT[name]
-    kind = _KINDS.get(kept.kind, ConfigType.LONG)
     synonyms = []
     if name in config:
-        synonyms.append(_synonym(name, _normal(kind, config[name]), Source.DYNAMIC_TOPIC))
+        synonyms.append(_synonym(name, _normal(kept.type, config[name]), Source.DYNAMIC_TOPIC))
     if kept.broker_key:
         synonyms += _broker_synonyms(kept.broker_key, settings)
     value = synonyms[0]["value"] if synonyms else kept.default
-    return _entry(name, value, kind, synonyms, KEPT_DOCUMENTATION)
-
-
-def _type(key: TopicKey) -> ConfigType:
-    if key.kind == "int":
-        return ConfigType.INT if key.most <= INT32_MAX else ConfigType.LONG
-    return _KINDS[key.kind]
+    return _entry(name, value, kept.type, synonyms, KEPT_DOCUMENTATION)
 
 
 def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:

@@ -16,7 +16,8 @@ from brokerd.cluster.topic_names import check_topic_name
 from brokerd.config.dynamic_config import DEFAULT_NAME, check_change
 from brokerd.config.incremental_changes import ConfigChange, ConfigOperation, apply_operations
 from brokerd.config.topic_config_changes import apply_changes, check_topic_config
-from brokerd.config.update_modes import ConfigType, known_setting
+from brokerd.config.update_modes import known_setting
+from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.messages import item_encoder
 from brokerd.server.api.config_entries import (

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from brokerd.config.incremental_changes import ConfigChange, ConfigOperation
-from brokerd.config.update_modes import ConfigType
+from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.api.config_entries import Source
 

@@ -6,7 +6,8 @@ from brokerd.config.broker_config import BrokerConfig, known_keys, parse
 from brokerd.config.docs import BROKER_DOCUMENTATION
 from brokerd.config.dynamic_config import BrokerSettings, check_change, is_read_only
 from brokerd.config.log_config import TOPIC_KEYS, effective_values
-from brokerd.config.update_modes import KAFKA_SETTINGS, ConfigType, UpdateMode, known_setting
+from brokerd.config.update_modes import KAFKA_SETTINGS, UpdateMode, known_setting
+from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlog.retention.hours=2\n"
