@@ -18,7 +18,6 @@ from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.config.broker_config import BrokerConfig
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
@@ -174,8 +173,10 @@ class Broker:
         try:
             self.cluster = BrokerLifecycle(
                 _cluster_settings(config, dirs),
-                asyncio.get_running_loop(), self._publish, self._on_fatal,
-            )  # fmt: skip
+                asyncio.get_running_loop(),
+                lambda delta: self.publisher.publish(delta),  # which does not exist yet
+                self._on_fatal,
+            )
             await self.cluster.connect()
         except BaseException:
             dirs.unlock()
@@ -240,9 +241,6 @@ class Broker:
         self._disk.close()
 
     # ---- what changes while it runs
-
-    async def _publish(self, delta: ImageDelta) -> None:
-        await self.publisher.publish(delta)
 
     def _reconfigure(self, config: BrokerConfig) -> None:
         """Updates the parts that keep a copy of settings."""

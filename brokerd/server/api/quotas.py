@@ -1,9 +1,11 @@
 """DescribeClientQuotas, AlterClientQuotas: quotas are stored and returned as Kafka does; nothing is
 held to them yet."""
 
+import asyncio
 import ipaddress
 import socket
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,7 +21,6 @@ from brokerd.cluster.admin.quotas import (
     found_quotas,
 )
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.server.network.host_lookups import HostLookups
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import in_turns_awaited
 
@@ -29,7 +30,7 @@ KINDS = ("users", "clients", "ips")
 @dataclass(frozen=True, slots=True)
 class QuotaHandlers:
     configs: ConfigAdmin
-    host_lookups: HostLookups
+    host_lookups: Executor
 
     async def describe_client_quotas(self, context: RequestContext, request: Any) -> Fields:
         """The quotas in ZooKeeper that match the filter."""
@@ -85,7 +86,8 @@ class QuotaHandlers:
             ipaddress.ip_address(name)
         except ValueError:
             try:
-                await self.host_lookups.run(socket.getaddrinfo, name, None)
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(self.host_lookups, socket.getaddrinfo, name, None)
             except (OSError, UnicodeError):
                 message = f"{name} is not a valid IP or resolvable host."
                 raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None

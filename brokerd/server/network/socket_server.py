@@ -7,6 +7,7 @@ import logging
 import resource
 import socket
 from collections import Counter, OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,6 @@ from brokerd.server.network.connections_without_request import (
     FIRST_REQUEST_S,
     ConnectionsWithoutRequest,
 )
-from brokerd.server.network.host_lookups import HostLookups
 from brokerd.server.network.open_listeners import Listeners
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
@@ -52,7 +52,8 @@ class SocketServer:
         self._silent = ConnectionsWithoutRequest()
         self._config = config
         self.listeners = Listeners(self._on_connect, config)
-        self.host_lookups = HostLookups()
+        self.host_lookups = ThreadPoolExecutor(1, "lookups")
+        """One thread for names that clients wrote, since a name server may never answer."""
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._quotas = ConnectionQuotas(descriptors_for_connections(limit, OPEN_FILES_MAX))
@@ -132,7 +133,9 @@ class SocketServer:
         found: dict[str, int] = {}
         try:
             for entry in text.split(","):
-                found |= await self.host_lookups.run(limits_by_address, entry)
+                found |= await self._loop.run_in_executor(
+                    self.host_lookups, limits_by_address, entry
+                )
         except ValueError as error:
             logger.error("%s", error)
             return
@@ -149,7 +152,7 @@ class SocketServer:
         self._expiry.stop()
         if self._resolving is not None:
             self._resolving.cancel()
-        self.host_lookups.close()
+        self.host_lookups.shutdown(wait=False, cancel_futures=True)
         for connection in tuple(self.connections):
             connection.close("the broker is shutting down")
 
