@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.network.host_lookups": "SocketServer.host_lookups",
+    "brokerd.server.network.listener_tls": "brokerd.server.network.open_listeners",
+    "brokerd.server.fetch.current_leaders": "brokerd.server.fetch.serve_fetch",
     "brokerd.server.api.update_features": "brokerd.server.api.cluster",
     "UpdateFeaturesHandler": "ClusterHandlers",
     "brokerd.server.api.credentials": "brokerd.server.api.security",

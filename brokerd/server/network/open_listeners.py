@@ -1,13 +1,10 @@
-"""The listening sockets of a broker: opened, moved and closed while it runs, paused and resumed.
-
-Its TLS contexts are loaded again with each change (`listener_tls`).
-"""
+"""The listening sockets of a broker: opened, moved and closed while it runs, paused and resumed."""
 
 import asyncio
 import logging
 import socket
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from ipaddress import ip_address
@@ -16,8 +13,7 @@ from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.listeners import Listener
 from brokerd.config.permitted_listener_changes import IN_THE_FILE, reaches_further
 from brokerd.config.tls_settings import TlsSettings
-from brokerd.security.ssl_contexts import server_context
-from brokerd.server.network import listener_tls
+from brokerd.security.ssl_contexts import TlsError, server_context
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +60,7 @@ class Listeners:
         """Makes exactly the listeners of `config` open, and opens all key and trust stores again. A
         listener with another address is moved; one whose store is gone keeps the one it has. Raises
         TlsError and BindError; then nothing has changed. One call at a time."""
-        contexts = await asyncio.to_thread(listener_tls.load, config.tls, self.contexts)
+        contexts = await asyncio.to_thread(_load_contexts, config.tls, self.contexts)
         await self._look_up(config)
         added, going = self._difference(config)
         self._check_reach(added, config)
@@ -175,6 +171,24 @@ class Listeners:
         for name in names:
             self.pause(name)
             self._sockets.pop(name).close()
+
+
+def _load_contexts(
+    tls: Mapping[str, TlsSettings], current: Mapping[str, ssl.SSLContext]
+) -> dict[str, ssl.SSLContext]:
+    """The contexts of the listeners with TLS, by name. Reads files. A listener whose store cannot
+    be opened any more keeps its `current` context. Raises TlsError if it has none."""
+    contexts = {}
+    for name, settings in tls.items():
+        try:
+            contexts[name] = server_context(settings)
+        except TlsError as error:
+            if name not in current:
+                error.listener = name
+                raise
+            contexts[name] = current[name]
+            logger.error("%s keeps the key and the trust store that it has: %s", name, error)
+    return contexts
 
 
 def _bound(
