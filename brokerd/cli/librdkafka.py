@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from confluent_kafka import KafkaException
+
 from brokerd.cli.addresses import bootstrap_addresses
 from brokerd.cli.client import address_text
 from brokerd.cli.options import CliError, Options, read_properties
@@ -51,8 +53,6 @@ def merged(
 def make_client(kind: Any, options: Options, settings: Mapping[str, Any]) -> Any:
     """A producer or consumer (`kind`) for the brokers that the command line names. Settings that
     librdkafka does not have are ignored with a warning. Raises CliError for an invalid setting."""
-    from confluent_kafka import KafkaException
-
     config = {"log_level": 0, **settings}
     config |= {"bootstrap.servers": bootstrap(options), "error_cb": _print_once()}
     unused = []

@@ -10,7 +10,10 @@ from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.turns import in_turns
 
 _NO_TOKEN = int(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
-_NO_CREDENTIAL = KafkaError(ErrorCode.RESOURCE_NOT_FOUND, "The user has no such credential.")
+_NO_CREDENTIAL = KafkaError(
+    ErrorCode.RESOURCE_NOT_FOUND,
+    "Attempt to describe or delete a user credential that does not exist",
+)
 _NOT_KEPT = KafkaError(
     ErrorCode.UNSUPPORTED_SASL_MECHANISM,
     "This broker keeps no SCRAM credentials, since none of its listeners has SASL yet. Clients can"
