@@ -9,7 +9,8 @@ import ssl
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeVar
 
 from brokerd.cli.addresses import Address
 from brokerd.cli.options import CliError
@@ -154,27 +155,20 @@ def _connection_error(address: Address, error: OSError) -> Exception:
     return ConnectionLost(f"{where}: {error.strerror or error}")
 
 
+@dataclass
 class Client:
     """Sends requests to the brokers of one cluster. Not thread-safe."""
 
-    def __init__(
-        self,
-        bootstrap: Sequence[Address],
-        *,
-        client_id: str = "brokerd-cli",
-        timeout_s: float = CALL_TIMEOUT_S,
-        tls: ssl.SSLContext | None = None,
-    ) -> None:
-        self._tls = tls
-        self._bootstrap = list(bootstrap)
-        self._client_id = client_id
-        self._timeout_s = timeout_s
-        self._connections: dict[Address, Connection] = {}
-        self._brokers: dict[int, Address] = {}
-        self._controller = -1
-        self._metadata_is_current = False
+    bootstrap: Sequence[Address]
+    client_id: str = "brokerd-cli"
+    timeout_s: float = CALL_TIMEOUT_S
+    tls: ssl.SSLContext | None = None
+    _connections: dict[Address, Connection] = field(default_factory=dict)
+    _brokers: dict[int, Address] = field(default_factory=dict)
+    _controller: int = -1
+    _metadata_is_current: bool = False
 
-    def __enter__(self) -> "Client":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -217,11 +211,11 @@ class Client:
                 return attempt()
             except ConnectionLost as error:
                 never = not self._brokers
-                limit_s = min(BOOTSTRAP_TIMEOUT_S, self._timeout_s) if never else self._timeout_s
+                limit_s = min(BOOTSTRAP_TIMEOUT_S, self.timeout_s) if never else self.timeout_s
                 if time.monotonic() - begun > limit_s:
                     raise NoBroker(f"No broker could be asked: {error}") from None
             except KafkaError as error:
-                if error.code not in _RETRIABLE or time.monotonic() - begun > self._timeout_s:
+                if error.code not in _RETRIABLE or time.monotonic() - begun > self.timeout_s:
                     raise
             time.sleep(RETRY_PAUSE_S)
             self._metadata_is_current = False
@@ -248,7 +242,7 @@ class Client:
     def _any_connection(self) -> Connection:
         """A connection to some broker, if possible one that is open."""
         lost: ConnectionLost | None = None
-        addresses = [*self._connections, *self._brokers.values(), *self._bootstrap]
+        addresses = [*self._connections, *self._brokers.values(), *self.bootstrap]
         for address in dict.fromkeys(addresses):
             try:
                 return self._connection_to(address)
@@ -260,7 +254,7 @@ class Client:
     def _request(self, address: Address, api: ApiKey, fields: Fields) -> Any:
         try:
             return self._connection_to(address).request(
-                api, fields, min(REQUEST_TIMEOUT_S, self._timeout_s)
+                api, fields, min(REQUEST_TIMEOUT_S, self.timeout_s)
             )
         except ConnectionLost:
             broken = self._connections.pop(address, None)
@@ -270,8 +264,8 @@ class Client:
 
     def _connection_to(self, address: Address) -> Connection:
         if address not in self._connections:
-            timeout_s = min(BOOTSTRAP_TIMEOUT_S, self._timeout_s)
-            self._connections[address] = Connection(address, self._client_id, timeout_s, self._tls)
+            timeout_s = min(BOOTSTRAP_TIMEOUT_S, self.timeout_s)
+            self._connections[address] = Connection(address, self.client_id, timeout_s, self.tls)
         return self._connections[address]
 
 

@@ -44,7 +44,6 @@ def quota_alterations(added: Mapping[str, str], dropped: Iterable[str]) -> list[
 
 
 def quota_line(entry: Any) -> str:
-    """One entity and its quotas, an entry of DescribeClientQuotas."""
     names = {part.entity_type: part.entity_name for part in entry.entity}
     who = ", ".join(
         f"the default {type_name}" if names[kind] is None else f"{type_name} '{names[kind]}'"

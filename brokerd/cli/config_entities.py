@@ -29,7 +29,6 @@ class Entities:
 
     @property
     def kind(self) -> str:
-        """The type that was given first."""
         return self.types[0]
 
     @property

@@ -12,6 +12,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
+
 from brokerd.cli import internal_record_json, java_settings, librdkafka
 from brokerd.cli.client_tls import for_librdkafka
 from brokerd.cli.options import (
@@ -79,8 +88,6 @@ def _run(options: Options) -> int:
     _check(options)
     formatter = _formatter(options)
     settings = _settings(options)
-    from confluent_kafka import Consumer
-
     progress = _Progress()
     consumer = librdkafka.make_client(Consumer, options, settings)
     try:
@@ -122,8 +129,6 @@ def _check(options: Options) -> None:
 
 
 def _offset(text: str) -> int:
-    from confluent_kafka import OFFSET_BEGINNING, OFFSET_END
-
     named = {"earliest": OFFSET_BEGINNING, "latest": OFFSET_END}
     if text.lower() in named:
         return int(named[text.lower()])
@@ -183,8 +188,6 @@ def _settings(options: Options) -> dict[str, str]:
 
 
 def _subscribe(consumer: Any, options: Options, settings: Mapping[str, str]) -> None:
-    from confluent_kafka import KafkaException, TopicPartition
-
     if options.partition is not None:
         start = "earliest" if options.from_beginning else options.offset or "latest"
         consumer.assign([TopicPartition(options.topic, options.partition, _offset(start))])
@@ -232,8 +235,6 @@ def _reason_to_end(message: Any) -> str | None:
     """Why an error ends the command, as in Kafka's tool: a batch with a wrong CRC, codec or format
     (librdkafka would go on in the middle of it), or no offset to begin at; None for any other
     error. --skip-message-on-error is only for records that cannot be shown."""
-    from confluent_kafka import KafkaError
-
     partition, error = f"{message.topic()}-{message.partition()}", message.error()
     if error.code() == KafkaError._AUTO_OFFSET_RESET:
         return f"Undefined offset with no reset policy for partitions: [{partition}]"

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
+from confluent_kafka import KafkaException, Producer
+
 from brokerd.cli import java_settings, librdkafka
 from brokerd.cli.client_tls import for_librdkafka
 from brokerd.cli.options import (
@@ -73,8 +75,6 @@ def _run(options: Options) -> int:
         raise CliError(f"{options.line_reader} is not built in; LineMessageReader is")
     properties = read_properties(options.reader_config)
     reader = LineReader(properties | librdkafka.pairs(options.property))
-    from confluent_kafka import Producer
-
     settings = {"partitioner": _PARTITIONER} | java_settings.producer(
         for_librdkafka(_settings(options))
     )
@@ -143,8 +143,6 @@ class _Sender:
     def __init__(self, producer: Any, options: Options) -> None:
         """Asks for the topic's leaders first: only if librdkafka knows them, it sends records
         without keys to one partition at a time, as Kafka's producer does."""
-        from confluent_kafka import KafkaException
-
         self._producer = producer
         self._topic = options.topic
         self._sync = options.sync
@@ -153,8 +151,6 @@ class _Sender:
             producer.list_topics(self._topic, _METADATA_S)
 
     def send(self, line: InputRecord) -> None:
-        from confluent_kafka import KafkaException
-
         while True:
             try:
                 self._producer.produce(
@@ -172,7 +168,6 @@ class _Sender:
             self._producer.poll(0)
 
     def report(self, why: str) -> None:
-        """Prints what could not be sent, and why."""
         self.failed = True
         print(f"ERROR {why}", file=sys.stderr, flush=True)
 

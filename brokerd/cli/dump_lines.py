@@ -12,7 +12,6 @@ _CONTROL_TYPES = {0: "ABORT", 1: "COMMIT"}
 
 
 def batch_line(header: BatchHeader, position: int, valid: bool) -> str:
-    """The line of a batch, from its header."""
     horizon = header.base_timestamp if header.attributes & DELETE_HORIZON else None
     return (
         f"baseOffset: {header.base_offset} lastOffset: {header.last_offset}"
@@ -48,7 +47,6 @@ def contents_text(prefix: str, key: str | None, value: str | None) -> str:
 
 
 def control_text(record: Record) -> str:
-    """The type and the fields of a control record."""
     try:
         _, number = _CONTROL.unpack_from(record.key or b"")
         name = _CONTROL_TYPES.get(number, "UNKNOWN")
@@ -61,7 +59,6 @@ def control_text(record: Record) -> str:
 
 
 def producer_line(producer_id: int, entry: ProducerEntry) -> str:
-    """One producer of a snapshot."""
     first_offset = entry.txn_first_offset if entry.txn_first_offset >= 0 else None
     line = (
         f"producerId: {producer_id} producerEpoch: {entry.epoch}"
@@ -79,7 +76,6 @@ def producer_line(producer_id: int, entry: ProducerEntry) -> str:
 
 
 def aborted_line(version: int, producer_id: int, first: int, last: int, stable: int) -> str:
-    """One aborted transaction of a transaction index."""
     return (
         f"version: {version} producerId: {producer_id} firstOffset: {first} lastOffset: {last}"
         f" lastStableOffset: {stable}"

@@ -40,7 +40,6 @@ def to_json(document: Any) -> str:
 
 
 def offset_fields(value: OffsetValue, version: int) -> dict[str, Any]:
-    """The fields of an offset value of that version."""
     fields: dict[str, Any] = {"offset": value.offset}
     if version >= 3:
         fields["leaderEpoch"] = value.leader_epoch

@@ -2,8 +2,10 @@
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+
+from confluent_kafka import KafkaException
 
 from brokerd.cli.addresses import bootstrap_addresses
 from brokerd.cli.client import address_text
@@ -51,10 +53,8 @@ def merged(
 def make_client(kind: Any, options: Options, settings: Mapping[str, Any]) -> Any:
     """A producer or consumer (`kind`) for the brokers that the command line names. Settings that
     librdkafka does not have are ignored with a warning. Raises CliError for an invalid setting."""
-    from confluent_kafka import KafkaException
-
     config = {"log_level": 0, **settings}
-    config |= {"bootstrap.servers": bootstrap(options), "error_cb": _ConnectionErrors()}
+    config |= {"bootstrap.servers": bootstrap(options), "error_cb": _print_once()}
     unused = []
     while True:
         try:
@@ -76,13 +76,13 @@ def make_client(kind: Any, options: Options, settings: Mapping[str, Any]) -> Any
     return client
 
 
-class _ConnectionErrors:
+def _print_once() -> Callable[[Any], None]:
     """Prints each kind of error once; the client goes on trying."""
+    printed: set[str] = set()
 
-    def __init__(self) -> None:
-        self._said: set[str] = set()
-
-    def __call__(self, error: Any) -> None:
-        if error.name() not in self._said:
-            self._said.add(error.name())
+    def on_error(error: Any) -> None:
+        if error.name() not in printed:
+            printed.add(error.name())
             print(f"WARN {error.str()}", file=sys.stderr, flush=True)
+
+    return on_error

@@ -16,8 +16,6 @@ Properties = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class InputRecord:
-    """A record to send, as parsed from a line of input."""
-
     key: bytes | None
     value: bytes | None
     headers: Headers

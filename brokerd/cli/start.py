@@ -52,7 +52,7 @@ def start(path: str, overrides: Sequence[str], *, daemon: bool) -> int:
         config = load_config(path, overrides)
         problems = problems_of(config.tls.values())
     except ConfigError as error:
-        problems = [*error.problems, *problems_of(error.tls)]
+        problems = list(error.problems)
     if problems:
         for problem in problems:
             _print_error(problem)

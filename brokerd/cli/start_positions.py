@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, OFFSET_INVALID, KafkaException
+from confluent_kafka import TopicPartition as ConsumerPosition
+
 from brokerd.topic_partition import TopicPartition
 
 REQUEST_TIMEOUT_S = 5.0
@@ -21,8 +24,6 @@ def on_assign_callback(settings: Mapping[str, str]) -> Assigned | None:
     if settings.get("enable.auto.commit") == "false" or reset not in ("earliest", "latest"):
         return None
     cooperative = settings.get("partition.assignment.strategy") == "cooperative-sticky"
-
-    from confluent_kafka import KafkaException
 
     def assigned(consumer: Any, partitions: list[Any]) -> None:
         begin, found = _positions(consumer, partitions, reset == "latest")
@@ -39,8 +40,6 @@ def _positions(consumer: Any, partitions: list[Any], latest: bool) -> tuple[list
     """Each partition with the offset to begin at: the committed one, or that of `auto.offset.reset`
     if there is none or its records were deleted. The second list has only the latter, which are to
     be committed. If no broker answers, librdkafka resolves the offsets later."""
-    from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, KafkaException
-
     try:
         begin = consumer.committed(partitions, timeout=REQUEST_TIMEOUT_S)
         starts = _list_offsets(consumer, begin, OFFSET_BEGINNING)
@@ -58,9 +57,7 @@ def _list_offsets(
 ) -> dict[TopicPartition, int]:
     """ListOffsets at the consumer's isolation level. The special timestamps are the numbers of
     librdkafka's special offsets. An error gives OFFSET_INVALID, which is below zero."""
-    from confluent_kafka import OFFSET_INVALID, TopicPartition
-
-    asked = [TopicPartition(each.topic, each.partition, place) for each in partitions]
+    asked = [ConsumerPosition(each.topic, each.partition, place) for each in partitions]
     answers = consumer.offsets_for_times(asked, timeout=REQUEST_TIMEOUT_S)
     return {_key(each): each.offset if each.error is None else OFFSET_INVALID for each in answers}
 

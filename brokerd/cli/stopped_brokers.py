@@ -47,7 +47,8 @@ class StoppedBroker:
 
     def settings(self, source: int) -> list[Setting]:
         """The dynamic settings, sorted by name; secrets have no value."""
-        from brokerd.config.kafka_settings import ConfigType, known_setting
+        from brokerd.config.update_modes import known_setting
+        from brokerd.config.values import ConfigType
 
         found = []
         for name, value in sorted(self.current.items()):

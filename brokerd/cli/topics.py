@@ -125,7 +125,6 @@ def _list(client: Client, options: Options) -> None:
 
 
 def _matching(client: Client, options: Options) -> list[str]:
-    """The topics that match --topic, or all."""
     found = list(admin_calls.all_topics(client, internal=not options.exclude_internal))
     if has(options, "topic"):
         pattern = admin_calls.topic_filter(options.topic)

@@ -3,16 +3,15 @@
 Every problem is collected, so that a file with five mistakes is reported with five messages and
 nothing starts. Unknown keys only warn, because a server.properties written for Kafka should start.
 A field's Kafka name is its own with dots for underscores. Settings that are the default of a topic
-setting have the default of `log_config.TOPIC_KEYS`.
+setting are in `log_defaults`; `log_config.TOPIC_KEYS` has their names and defaults.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from brokerd.config import values as v
-from brokerd.config.kafka_settings import known_setting
 from brokerd.config.listeners import (
     LISTENER_SETTINGS,
     ConnectionLimits,
@@ -24,35 +23,26 @@ from brokerd.config.listeners import (
     parse_protocol_map,
     ports_taken,
 )
-from brokerd.config.log_config import TOPIC_KEYS
+from brokerd.config.log_config import TOPIC_KEYS, LogConfig
 from brokerd.config.tls_settings import PREFIX, TlsSettings, is_tls_key, tls_settings
+from brokerd.config.update_modes import known_setting
 
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
 T = TypeVar("T")
-MS_PER_HOUR = 3_600_000
-MS_PER_MINUTE = 60_000
 
 
 class ConfigError(Exception):
-    """All errors of a configuration; `problems` has one sentence for each. `tls` are the settings
-    of listeners without an error, whose stores may be invalid all the same."""
+    """All errors of a configuration; `problems` has one sentence for each."""
 
-    def __init__(self, problems: Sequence[str], tls: Sequence[TlsSettings] = ()) -> None:
+    def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
-        self.tls = tuple(tls)
 
 
 def _setting(parser: v.Parser, default: Any = MISSING) -> Any:
     if default is MISSING:
         return field(metadata={"parser": parser})
     return field(default=default, metadata={"parser": parser})
-
-
-def _of_topics(name: str, parser: v.Parser | None = None) -> Any:
-    """The broker setting that is the default of a topic setting: it has the same default."""
-    key = TOPIC_KEYS[name]
-    return _setting(parser or key.value_of, key.default_value)
 
 
 _positive = v.integer(1)
@@ -84,25 +74,10 @@ class BrokerConfig:
     default_replication_factor: int = _setting(v.integer(1, 32767), 1)
     auto_create_topics_enable: bool = _setting(v.boolean, True)
     delete_topic_enable: bool = _setting(v.boolean, True)
-    min_insync_replicas: int = _of_topics("min.insync.replicas")
-    unclean_leader_election_enable: bool = _of_topics("unclean.leader.election.enable")
     replica_lag_time_max_ms: int = _setting(_positive, 30_000)
     replica_high_watermark_checkpoint_interval_ms: int = _setting(_positive, 5_000)
 
-    message_max_bytes: int = _of_topics("max.message.bytes")
-    compression_type: str = _of_topics("compression.type")
-    compression_gzip_level: int = _of_topics("compression.gzip.level")
-    compression_lz4_level: int = _of_topics("compression.lz4.level")
-    compression_zstd_level: int = _of_topics("compression.zstd.level")
-    log_segment_bytes: int = _of_topics("segment.bytes")
-    log_roll_ms: int = _of_topics("segment.ms")
-    log_roll_jitter_ms: int = _of_topics("segment.jitter.ms")
-    log_retention_ms: int = _of_topics("retention.ms", v.limit)
-    log_retention_bytes: int = _of_topics("retention.bytes", v.limit)
     log_retention_check_interval_ms: int = _setting(_positive, 300_000)
-    log_cleanup_policy: tuple[str, ...] = _of_topics(
-        "cleanup.policy", v.words_of("delete", "compact")
-    )
     log_cleaner_enable: bool = _setting(v.boolean, True)
     log_cleaner_threads: int = _setting(v.integer(1, v.INT_MAX), 1)
     log_cleaner_dedupe_buffer_size: int = _setting(v.integer(1024), 134_217_728)
@@ -110,23 +85,9 @@ class BrokerConfig:
     log_cleaner_io_buffer_load_factor: float = _setting(v.ratio, 0.9)
     log_cleaner_io_max_bytes_per_second: float = _setting(v.number_above(0), v.DOUBLE_MAX)
     log_cleaner_backoff_ms: int = _setting(_not_negative, 15_000)
-    log_cleaner_delete_retention_ms: int = _of_topics("delete.retention.ms")
-    log_cleaner_min_cleanable_ratio: float = _of_topics("min.cleanable.dirty.ratio")
-    log_cleaner_min_compaction_lag_ms: int = _of_topics("min.compaction.lag.ms")
-    log_cleaner_max_compaction_lag_ms: int = _of_topics("max.compaction.lag.ms")
-    log_index_interval_bytes: int = _of_topics("index.interval.bytes")
-    log_index_size_max_bytes: int = _of_topics("segment.index.bytes")
-    log_flush_interval_messages: int = _of_topics("flush.messages")
-    log_flush_interval_ms: int = _of_topics("flush.ms", _positive)
     log_flush_scheduler_interval_ms: int = _setting(_positive, v.LONG_MAX)
     log_flush_offset_checkpoint_interval_ms: int = _setting(_positive, 60_000)
     log_flush_start_offset_checkpoint_interval_ms: int = _setting(_positive, 60_000)
-    log_segment_delete_delay_ms: int = _of_topics("file.delete.delay.ms")
-    log_preallocate: bool = _of_topics("preallocate")
-    log_message_timestamp_type: str = _of_topics("message.timestamp.type")
-    log_message_timestamp_difference_max_ms: int = _of_topics("message.timestamp.difference.max.ms")
-    log_message_timestamp_before_max_ms: int = _of_topics("message.timestamp.before.max.ms")
-    log_message_timestamp_after_max_ms: int = _of_topics("message.timestamp.after.max.ms")
     producer_id_expiration_ms: int = _setting(_positive, 86_400_000)
     producer_id_expiration_check_interval_ms: int = _setting(_positive, 600_000)
 
@@ -159,6 +120,8 @@ class BrokerConfig:
     brokerd_slow_request_ms: int = _setting(_positive, 1_000)
     brokerd_validate_records: str = _setting(v.one_of("header", "all"), "header")
 
+    log_defaults: LogConfig = field(default_factory=LogConfig)
+    """The settings of topics without their own."""
     raw: Mapping[str, str] = field(default_factory=dict)
     """The known keys that were set, as written; the rest are defaults."""
     warnings: tuple[str, ...] = ()
@@ -176,11 +139,12 @@ class BrokerConfig:
         """The settings with these changes: plain ones, which `parse_setting` has accepted, and
         those of listeners, whose errors are added to `problems`."""
         values = {
-            _FIELDS[name].name: parse_setting(name, text)
+            setting.field: setting.parser(text)
             for name, text in texts.items()
-            if name in _FIELDS
+            if (setting := _SETTINGS.get(name)) and setting.field
         }
         raw = {**self.raw, **texts}
+        values["log_defaults"] = LogConfig.from_properties(raw)
         if any(not is_honoured(name) for name in texts):
             inner = {"inter.broker.listener.name": self.inter_broker_listener_name}
             values |= _listener_values({**raw, **inner}, problems)
@@ -190,7 +154,6 @@ class BrokerConfig:
         return replace(self, **values, raw=raw)
 
     def with_listeners_of(self, other: "BrokerConfig") -> "BrokerConfig":
-        """The settings with the listeners of another configuration."""
         return replace(
             self,
             listeners=other.listeners,
@@ -214,15 +177,42 @@ class BrokerConfig:
         }
 
 
-_FIELDS = {
-    each.name.replace("_", "."): each for each in fields(BrokerConfig) if "parser" in each.metadata
+class _PlainSetting(NamedTuple):
+    """A plain setting; `field` is that of BrokerConfig, '' if it is one of `log_defaults`."""
+
+    parser: v.Parser
+    default: Any
+    field: str = ""
+
+
+def _retention_ms(text: str) -> int:
+    found = v.limit(text)
+    if found == 0:
+        raise ValueError("it must be -1 for no limit, or at least 1")
+    return found
+
+
+_OF_BROKERS: Mapping[str, v.Parser] = {
+    "cleanup.policy": v.words_of("delete", "compact"),
+    "flush.ms": _positive,
+    "retention.bytes": v.limit,
+    "retention.ms": _retention_ms,
+}
+"""What brokers take for the default of a topic setting, where it is not what topics take."""
+_SETTINGS = {
+    each.name.replace("_", "."): _PlainSetting(each.metadata["parser"], each.default, each.name)
+    for each in fields(BrokerConfig)
+    if "parser" in each.metadata
+} | {
+    key.broker_keys[0].name: _PlainSetting(_OF_BROKERS.get(name, key.value_of), key.default_value)
+    for name, key in TOPIC_KEYS.items()
 }
 _COMPUTED = {*LISTENER_SETTINGS, "inter.broker.listener.name", "log.dir"}
 _UNITS = {
-    "log.retention.minutes": ("log.retention.ms", MS_PER_MINUTE),
-    "log.retention.hours": ("log.retention.ms", MS_PER_HOUR),
-    "log.roll.hours": ("log.roll.ms", MS_PER_HOUR),
-    "log.roll.jitter.hours": ("log.roll.jitter.ms", MS_PER_HOUR),
+    coarser.name: (key.broker_keys[0].name, coarser.factor)
+    for key in TOPIC_KEYS.values()
+    for coarser in key.broker_keys
+    if coarser.factor > 1
 }
 """Coarser names of a time; the finer name wins, as in Kafka."""
 
@@ -235,18 +225,18 @@ INTERNAL = frozenset({"producer.id.expiration.check.interval.ms"})
 def known_keys() -> Mapping[str, Any]:
     """Every plain key with its default (None if it is required), for documentation and tools."""
     return {
-        name: None if each.default is MISSING else each.default for name, each in _FIELDS.items()
+        name: None if each.default is MISSING else each.default for name, each in _SETTINGS.items()
     }
 
 
 def is_honoured(name: str) -> bool:
     """Whether a setting is a plain one with an effect, or a limit of one listener."""
-    return name in _FIELDS or is_listener_limit(name)
+    return name in _SETTINGS or is_listener_limit(name)
 
 
 def parse_setting(name: str, text: str) -> Any:
     """The value of one plain setting. Raises ValueError that says what would be valid."""
-    return _count(text) if is_listener_limit(name) else _FIELDS[name].metadata["parser"](text)
+    return _count(text) if is_listener_limit(name) else _SETTINGS[name].parser(text)
 
 
 def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> BrokerConfig:
@@ -263,12 +253,14 @@ def parse(properties_text: str, overrides: Mapping[str, str] | None = None) -> B
     limits = filter(is_listener_limit, raw)
     problems += [problem for name in limits for problem in _wrong(name, raw[name])]
     if problems:
-        raise ConfigError(problems, _sound_tls(values.get("listeners", ()), texts))
+        raise ConfigError(problems)
     of_listeners = {name for name in raw if is_tls_key(name) or is_listener_limit(name)}
-    known = _FIELDS.keys() | _COMPUTED | _UNITS.keys() | of_listeners
+    known = _SETTINGS.keys() | _COMPUTED | _UNITS.keys() | of_listeners
+    known_texts = {name: text for name, text in raw.items() if name in known}
     return BrokerConfig(
         **values,
-        raw={name: text for name, text in raw.items() if name in known},
+        log_defaults=LogConfig.from_properties(known_texts),
+        raw=known_texts,
         warnings=tuple(_ignored(name) for name in raw if name not in known),
     )
 
@@ -297,16 +289,6 @@ def _tls_of(
     }
 
 
-def _sound_tls(listeners: Iterable[Listener], texts: Mapping[str, str]) -> list[TlsSettings]:
-    sound = []
-    for each in listeners:
-        problems: list[str] = []
-        settings = tls_settings(texts, each.name, problems) if each.protocol == "SSL" else None
-        if settings is not None and not problems:
-            sound.append(settings)
-    return sound
-
-
 def _with_units(raw: dict[str, str], problems: list[str]) -> dict[str, str]:
     texts = dict(raw)
     for name, (finer, factor) in _UNITS.items():
@@ -330,15 +312,18 @@ def _with_units(raw: dict[str, str], problems: list[str]) -> dict[str, str]:
 
 def _plain_values(texts: dict[str, str], problems: list[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name, each in _FIELDS.items():
+    for name, each in _SETTINGS.items():
         if name not in texts:
             if each.default is MISSING:
                 problems.append(f"{name}: it must be set")
             continue
         try:
-            values[each.name] = parse_setting(name, texts[name])
+            value = each.parser(texts[name])
         except ValueError as error:
             problems.append(f"{name}: {error}")
+            continue
+        if each.field:
+            values[each.field] = value
     return values
 
 
@@ -372,7 +357,7 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
     if inner and inner not in known:
         problems.append(f"inter.broker.listener.name: {inner} is not an advertised listener")
     if names is None or bound is None:
-        return {"listeners": bound or _unplaced(texts, protocols)}
+        return {"listeners": bound or ()}
     if not inner:
         bound_names = [each.name for each in bound if each.name in known]
         inner = "PLAINTEXT" if "PLAINTEXT" in known else bound_names[0]
@@ -381,14 +366,6 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
         "advertised_listeners": names,
         "inter_broker_listener_name": inner,
     }
-
-
-def _unplaced(texts: dict[str, str], protocols: Mapping[str, str]) -> tuple[Listener, ...]:
-    """Listeners whose addresses are wrong, for what else can be said of them."""
-    named = listener_names({"listeners": texts.get("listeners", "")})
-    return tuple(
-        Listener(each, protocols[each], "", 0) for each in sorted(named & protocols.keys())
-    )
 
 
 def _contradictions(values: dict[str, Any]) -> list[str]:

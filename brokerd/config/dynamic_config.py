@@ -15,24 +15,16 @@ from dataclasses import dataclass, field
 
 from brokerd.config import values as v
 from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_setting
-from brokerd.config.kafka_settings import ConfigType, KnownSetting, UpdateMode, known_setting
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
 from brokerd.config.permitted_listener_changes import problems_of_added, with_stores_barred
 from brokerd.config.tls_settings import LIVE_KEYS, PREFIX, tls_key_of_listener
+from brokerd.config.update_modes import KnownSetting, UpdateMode, known_setting
+from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 
 DEFAULT_NAME = "<default>"
 """What `/config/brokers` calls the default of all brokers."""
 
-_THREADS = {
-    "background.threads": 10,
-    "log.cleaner.threads": 1,
-    "num.io.threads": 8,
-    "num.network.threads": 3,
-    "num.recovery.threads.per.data.dir": 1,
-    "num.replica.fetchers": 1,
-}
-"""Counts of threads with their defaults: one step may halve or double them, no more."""
 _DEDUPE_BYTES_PER_THREAD = 1 << 20
 DYNAMIC_ONLY = frozenset(
     {
@@ -137,7 +129,6 @@ def check_change(
     as `check_each`; settings that stay as they are are not checked."""
     changed = {each: text for each, text in wanted.items() if held.get(each) != text}
     check_each(name, changed)
-    _check_threads(settings, changed)
     after = (
         BrokerSettings(static=settings.static, defaults=settings.defaults, own=wanted)
         if name
@@ -207,30 +198,8 @@ def _check_type(known: KnownSetting, text: str) -> None:
         v.integer(-most - 1, most)(text)
 
 
-def _check_threads(settings: BrokerSettings, changed: Mapping[str, str]) -> None:
-    """As DynamicThreadPool: more than twice or half is most likely a mistake."""
-    for name in sorted(_THREADS.keys() & changed.keys()):
-        before, after = _threads_now(settings, name), int(changed[name])
-        if not max(1, before // 2) <= after <= before * 2:
-            raise _invalid(
-                f"{name} can be {max(1, before // 2)} to {before * 2} next, since it is {before}"
-            )
-
-
-def _threads_now(settings: BrokerSettings, name: str) -> int:
-    """The count that is set first, of those that are one."""
-    for place in (settings.own, settings.defaults, settings.static.raw):
-        try:
-            return int(v.integer(1)(place[name]))
-        except (KeyError, ValueError):
-            continue
-    return _THREADS[name]
-
-
 def _check_together(after: BrokerConfig, changed: Iterable[str]) -> None:
     names = set(changed)
-    if "log.retention.ms" in names and after.log_retention_ms == 0:
-        raise _invalid("log.retention.ms must be -1 for no limit, or at least 1")
     if after.max_connections_per_ip == 0 and not after.max_connections_per_ip_overrides:
         raise _invalid(
             "max.connections.per.ip must be at least 1 without max.connections.per.ip.overrides"

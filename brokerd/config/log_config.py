@@ -8,14 +8,15 @@ setting with underscores.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from brokerd.config import values
+from brokerd.config.values import ConfigType
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.protocol.compression import Codec
 
-Kind = Literal["int", "bool", "float", "string", "list"]
+_INT, _LONG = ConfigType.INT, ConfigType.LONG
 
 
 class BrokerKey(NamedTuple):
@@ -29,11 +30,12 @@ class TopicKey(NamedTuple):
     """One topic-level setting. `choices` bounds strings and list items, `least`/`most` numbers."""
 
     name: str
-    kind: Kind
+    type: ConfigType
     default: str
     broker_keys: tuple[BrokerKey, ...] = ()
     least: int = 0
-    most: int = INT64_MAX
+    most: int | None = None
+    """None: as much as the type holds."""
     choices: tuple[str, ...] = ()
     besides: int | None = None
     """A number that is allowed though it lies outside `least` to `most`."""
@@ -47,7 +49,6 @@ class TopicKey(NamedTuple):
 
     @property
     def default_value(self) -> Any:
-        """The default, parsed."""
         return self.value_of(self.default)
 
     def value_of(self, text: str) -> Any:
@@ -55,18 +56,18 @@ class TopicKey(NamedTuple):
         return self._parser(text)(text.strip())
 
     def _parser(self, text: str) -> values.Parser:
-        if self.kind == "bool":
+        if self.type is ConfigType.BOOLEAN:
             return values.boolean
-        if self.kind == "float":
+        if self.type is ConfigType.DOUBLE:
             return values.ratio
-        if self.kind == "int":
-            also = self.besides
-            if also is None:
-                return values.integer(self.least, self.most)
-            return values.integer_or(also, self.least, self.most)
-        if self.kind == "string":
+        if self.type is ConfigType.STRING:
             return values.one_of(*self.choices)
-        return values.words_of(*self.choices) if text.strip() else values.words
+        if self.type is ConfigType.LIST:
+            return values.words_of(*self.choices) if text.strip() else values.words
+        most = self.most or (INT32_MAX if self.type is _INT else INT64_MAX)
+        if self.besides is None:
+            return values.integer(self.least, most)
+        return values.integer_or(self.besides, self.least, most)
 
 
 def _broker(*names: str) -> tuple[BrokerKey, ...]:
@@ -86,56 +87,53 @@ _CODECS: Final[dict[str, Codec | None]] = {
 TOPIC_KEYS: Final[dict[str, TopicKey]] = {
     key.name: key
     for key in (
-        TopicKey("cleanup.policy", "list", "delete", _broker("log.cleanup.policy"),
+        TopicKey("cleanup.policy", ConfigType.LIST, "delete", _broker("log.cleanup.policy"),
                  choices=("delete", "compact")),
-        TopicKey("compression.gzip.level", "int", "-1", _broker("compression.gzip.level"),
-                 least=1, most=9, besides=-1),
-        TopicKey("compression.lz4.level", "int", "9", _broker("compression.lz4.level"),
-                 least=1, most=17),
-        TopicKey("compression.type", "string", "producer", _broker("compression.type"),
+        TopicKey("compression.gzip.level", _INT, "-1", _broker("compression.gzip.level"), least=1,
+                 most=9, besides=-1),
+        TopicKey("compression.lz4.level", _INT, "9", _broker("compression.lz4.level"), least=1,
+                 most=17),
+        TopicKey("compression.type", ConfigType.STRING, "producer", _broker("compression.type"),
                  choices=tuple(_CODECS)),
-        TopicKey("compression.zstd.level", "int", "3", _broker("compression.zstd.level"),
+        TopicKey("compression.zstd.level", _INT, "3", _broker("compression.zstd.level"),
                  least=-131_072, most=22),
-        TopicKey("delete.retention.ms", "int", "86400000",
+        TopicKey("delete.retention.ms", _LONG, "86400000",
                  _broker("log.cleaner.delete.retention.ms")),
-        TopicKey("file.delete.delay.ms", "int", "60000", _broker("log.segment.delete.delay.ms")),
-        TopicKey("flush.messages", "int", str(INT64_MAX), _broker("log.flush.interval.messages"),
+        TopicKey("file.delete.delay.ms", _LONG, "60000", _broker("log.segment.delete.delay.ms")),
+        TopicKey("flush.messages", _LONG, str(INT64_MAX), _broker("log.flush.interval.messages"),
                  least=1),
-        TopicKey("flush.ms", "int", str(INT64_MAX),
+        TopicKey("flush.ms", _LONG, str(INT64_MAX),
                  _broker("log.flush.interval.ms", "log.flush.scheduler.interval.ms")),
-        TopicKey("index.interval.bytes", "int", "4096", _broker("log.index.interval.bytes"),
-                 most=INT32_MAX),
-        TopicKey("max.compaction.lag.ms", "int", str(INT64_MAX),
+        TopicKey("index.interval.bytes", _INT, "4096", _broker("log.index.interval.bytes")),
+        TopicKey("max.compaction.lag.ms", _LONG, str(INT64_MAX),
                  _broker("log.cleaner.max.compaction.lag.ms"), least=1),
-        TopicKey("max.message.bytes", "int", "1048588", _broker("message.max.bytes"),
-                 most=INT32_MAX),
-        TopicKey("message.timestamp.after.max.ms", "int", str(INT64_MAX),
+        TopicKey("max.message.bytes", _INT, "1048588", _broker("message.max.bytes")),
+        TopicKey("message.timestamp.after.max.ms", _LONG, str(INT64_MAX),
                  _broker("log.message.timestamp.after.max.ms")),
-        TopicKey("message.timestamp.before.max.ms", "int", str(INT64_MAX),
+        TopicKey("message.timestamp.before.max.ms", _LONG, str(INT64_MAX),
                  _broker("log.message.timestamp.before.max.ms")),
-        TopicKey("message.timestamp.difference.max.ms", "int", str(INT64_MAX),
+        TopicKey("message.timestamp.difference.max.ms", _LONG, str(INT64_MAX),
                  _broker("log.message.timestamp.difference.max.ms")),
-        TopicKey("message.timestamp.type", "string", "CreateTime",
+        TopicKey("message.timestamp.type", ConfigType.STRING, "CreateTime",
                  _broker("log.message.timestamp.type"), choices=("CreateTime", "LogAppendTime")),
-        TopicKey("min.cleanable.dirty.ratio", "float", "0.5",
-                 _broker("log.cleaner.min.cleanable.ratio"), most=1),
-        TopicKey("min.compaction.lag.ms", "int", "0", _broker("log.cleaner.min.compaction.lag.ms")),
-        TopicKey("min.insync.replicas", "int", "1", _broker("min.insync.replicas"), least=1,
-                 most=INT32_MAX),
-        TopicKey("preallocate", "bool", "false", _broker("log.preallocate")),
-        TopicKey("retention.bytes", "int", "-1", _broker("log.retention.bytes"), least=-1),
-        TopicKey("retention.ms", "int", "604800000",
+        TopicKey("min.cleanable.dirty.ratio", ConfigType.DOUBLE, "0.5",
+                 _broker("log.cleaner.min.cleanable.ratio")),
+        TopicKey("min.compaction.lag.ms", _LONG, "0",
+                 _broker("log.cleaner.min.compaction.lag.ms")),
+        TopicKey("min.insync.replicas", _INT, "1", _broker("min.insync.replicas"), least=1),
+        TopicKey("preallocate", ConfigType.BOOLEAN, "false", _broker("log.preallocate")),
+        TopicKey("retention.bytes", _LONG, "-1", _broker("log.retention.bytes"), least=-1),
+        TopicKey("retention.ms", _LONG, "604800000",
                  (BrokerKey("log.retention.ms"), BrokerKey("log.retention.minutes", 60_000),
                   BrokerKey("log.retention.hours", _HOUR_MS)), least=-1),
-        TopicKey("segment.bytes", "int", "1073741824", _broker("log.segment.bytes"), least=14,
-                 most=INT32_MAX),
-        TopicKey("segment.index.bytes", "int", "10485760", _broker("log.index.size.max.bytes"),
-                 least=4, most=INT32_MAX),
-        TopicKey("segment.jitter.ms", "int", "0",
+        TopicKey("segment.bytes", _INT, "1073741824", _broker("log.segment.bytes"), least=14),
+        TopicKey("segment.index.bytes", _INT, "10485760", _broker("log.index.size.max.bytes"),
+                 least=4),
+        TopicKey("segment.jitter.ms", _LONG, "0",
                  (BrokerKey("log.roll.jitter.ms"), BrokerKey("log.roll.jitter.hours", _HOUR_MS))),
-        TopicKey("segment.ms", "int", "604800000",
+        TopicKey("segment.ms", _LONG, "604800000",
                  (BrokerKey("log.roll.ms"), BrokerKey("log.roll.hours", _HOUR_MS)), least=1),
-        TopicKey("unclean.leader.election.enable", "bool", "false",
+        TopicKey("unclean.leader.election.enable", ConfigType.BOOLEAN, "false",
                  _broker("unclean.leader.election.enable")),
     )
 }  # fmt: skip

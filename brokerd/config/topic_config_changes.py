@@ -10,13 +10,14 @@ from typing import NamedTuple
 
 from brokerd.config.incremental_changes import ConfigChange, apply_operations
 from brokerd.config.log_config import TOPIC_KEYS, effective_values
+from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 
 
 class Kept(NamedTuple):
     """A setting of Kafka that this broker accepts, stores and returns, and that has no effect."""
 
-    kind: str
+    type: ConfigType
     pattern: str
     default: str = ""
     broker_key: str = ""
@@ -24,23 +25,24 @@ class Kept(NamedTuple):
 
 
 _REPLICAS = r"\*|(\d+:\d+(,\d+:\d+)*)?"
+_LOCAL = r"-[12]|\d{1,18}"
 _OLD_VERSIONS = r"0\.8\.[0-2]|0\.9\.0|0\.10\.[0-2]|0\.11\.0"
 _VERSIONS = r"1\.[01]|2\.[0-8]|3\.\d|4\.0"
 WITHOUT_EFFECT: Mapping[str, Kept] = {
-    "follower.replication.throttled.replicas": Kept("list", _REPLICAS),
-    "leader.replication.throttled.replicas": Kept("list", _REPLICAS),
-    "local.retention.bytes": Kept("int", r"-[12]|\d{1,18}", "-2", "log.local.retention.bytes"),
-    "local.retention.ms": Kept("int", r"-[12]|\d{1,18}", "-2", "log.local.retention.ms"),
+    "follower.replication.throttled.replicas": Kept(ConfigType.LIST, _REPLICAS),
+    "leader.replication.throttled.replicas": Kept(ConfigType.LIST, _REPLICAS),
+    "local.retention.bytes": Kept(ConfigType.LONG, _LOCAL, "-2", "log.local.retention.bytes"),
+    "local.retention.ms": Kept(ConfigType.LONG, _LOCAL, "-2", "log.local.retention.ms"),
     "message.downconversion.enable": Kept(
-        "bool", "true|false", "true", "log.message.downconversion.enable"
+        ConfigType.BOOLEAN, "true|false", "true", "log.message.downconversion.enable"
     ),
     "message.format.version": Kept(
-        "string", rf"({_OLD_VERSIONS}|{_VERSIONS})(\.\d+|-IV\d+)?", "3.0-IV1",
+        ConfigType.STRING, rf"({_OLD_VERSIONS}|{_VERSIONS})(\.\d+|-IV\d+)?", "3.0-IV1",
         "log.message.format.version",
     ),
-    "remote.log.copy.disable": Kept("bool", "false", "false"),
-    "remote.log.delete.on.disable": Kept("bool", "false", "false"),
-    "remote.storage.enable": Kept("bool", "false", "false"),
+    "remote.log.copy.disable": Kept(ConfigType.BOOLEAN, "false", "false"),
+    "remote.log.delete.on.disable": Kept(ConfigType.BOOLEAN, "false", "false"),
+    "remote.storage.enable": Kept(ConfigType.BOOLEAN, "false", "false"),
 }  # fmt: skip
 """Records are always stored and served as v2, there is no tiered storage to turn on, and replicas
 are not throttled yet."""
@@ -76,7 +78,7 @@ def check_topic_config(config: Mapping[str, str], broker: Mapping[str, str] | No
 
 def _check_kept(name: str, text: str) -> None:
     kept = WITHOUT_EFFECT[name]
-    plain = text.strip().lower() if kept.kind == "bool" else text.replace(" ", "")
+    plain = text.strip().lower() if kept.type is ConfigType.BOOLEAN else text.replace(" ", "")
     if not re.fullmatch(kept.pattern, plain, re.ASCII):
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Invalid value {text} for configuration {name}")
 
@@ -94,8 +96,8 @@ def apply_changes(
 
 def _list_default(name: str) -> str | None:
     if name in WITHOUT_EFFECT:
-        return "" if WITHOUT_EFFECT[name].kind == "list" else None
+        return "" if WITHOUT_EFFECT[name].type is ConfigType.LIST else None
     key = TOPIC_KEYS.get(name)
     if key is None:
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {name}")
-    return key.default if key.kind == "list" else None
+    return key.default if key.type is ConfigType.LIST else None

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from decimal import Decimal
+from enum import IntEnum
 from typing import Any
 
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
@@ -13,6 +14,21 @@ Parser = Callable[[str], Any]
 INT_MAX = INT32_MAX
 LONG_MAX = INT64_MAX
 DOUBLE_MAX = sys.float_info.max
+
+
+class ConfigType(IntEnum):
+    """Types of settings, with their numbers on the wire (ConfigDef.Type)."""
+
+    UNKNOWN = 0
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
 
 
 def ascii_digits(text: str) -> str:
@@ -53,11 +69,15 @@ def integer_or(also: int, low: int, high: int) -> Parser:
     return parse
 
 
-def ratio(text: str) -> float:
+def _number(text: str) -> float:
     try:
-        value = float(ascii_digits(text))
+        return float(ascii_digits(text))
     except ValueError:
         raise ValueError(f"{text!r} is not a number") from None
+
+
+def ratio(text: str) -> float:
+    value = _number(text)
     if not 0 <= value <= 1:
         raise ValueError(f"{value} is out of range, it must lie between 0 and 1")
     return value
@@ -67,10 +87,7 @@ def number_above(low: float) -> Parser:
     """A number, also in Java's notation with an exponent, above `low`."""
 
     def parse(text: str) -> float:
-        try:
-            value = float(ascii_digits(text))
-        except ValueError:
-            raise ValueError(f"{text!r} is not a number") from None
+        value = _number(text)
         if not low < value <= DOUBLE_MAX:
             raise ValueError(f"{text} is out of range, it must be above {low:g}")
         return value

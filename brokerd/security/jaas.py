@@ -11,15 +11,14 @@ Of its sections `Client` is read, of login modules that of DIGEST-MD5. Only the 
 able to read it.
 """
 
-import os
 import re
 import shlex
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SIZE_BYTES_MAX = 65_536
+from brokerd.security.files import read_regular
+
 _COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*", re.DOTALL | re.MULTILINE)
 _SECTION = re.compile(r"\bClient\s*\{([^}]*)\}")
 _OPTION = re.compile(r'(\w+)\s*=\s*(?:"([^"]*)"|([^\s;"]+))')
@@ -33,8 +32,6 @@ class JaasError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A name and a password for DIGEST-MD5."""
-
     username: str
     password: str = field(repr=False)
 
@@ -42,21 +39,17 @@ class Credentials:
 def read(path: Path) -> Credentials:
     """Raises JaasError. Blocks."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(descriptor, encoding="utf-8") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > SIZE_BYTES_MAX:
-                raise JaasError(f"{path} is no JAAS file")
-            if status.st_mode & 0o077:
-                raise JaasError(
-                    f"{path} holds a password, and others than its owner can read or change it: "
-                    f"chmod 600 {shlex.quote(str(path))}"
-                )
-            text = file.read(SIZE_BYTES_MAX)
+        mode = path.stat().st_mode
+        text = read_regular(str(path)).decode()
     except OSError as error:
         raise JaasError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise JaasError(f"{path} is not in UTF-8") from error
+    if mode & 0o077:
+        raise JaasError(
+            f"{path} holds a password, and others than its owner can read or change it: "
+            f"chmod 600 {shlex.quote(str(path))}"
+        )
     credentials = parse(text)
     if credentials is None:
         raise JaasError(

@@ -8,8 +8,6 @@ Stop: take no more connections, let requests under way finish, leave the cluster
 cleanly.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
@@ -20,10 +18,8 @@ from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.config.broker_config import BrokerConfig
-from brokerd.config.log_config import LogConfig
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.dirs.log_dir import LogDirError
@@ -130,7 +126,6 @@ class Broker:
         self.is_ready = True
 
     def _make_parts(self) -> None:
-        """Makes the parts that need the logs."""
         config = self.settings.config
         self.log_starts = LogStartSaves(self.logs)
         self.producer_expiry = ProducerExpiry(
@@ -158,13 +153,13 @@ class Broker:
         )  # fmt: skip
 
     async def _open_logs(self) -> None:
-        """Locks the log directories, connects, loads the logs; a log is recovered with the settings
-        of its topic, as in Kafka."""
+        """Locks the log directories, connects, loads the logs; recovery goes by the topics'
+        settings."""
         config = self.settings.config
         dirs = await asyncio.to_thread(LogDirs, list(config.log_dirs), config.broker_id)
         logs = LogManager(
             dirs,
-            defaults=LogConfig.from_properties(config.raw),
+            defaults=config.log_defaults,
             on_event=self.events.add,
             submit=self._disk.submit,
             times=TaskIntervals(
@@ -178,8 +173,10 @@ class Broker:
         try:
             self.cluster = BrokerLifecycle(
                 _cluster_settings(config, dirs),
-                asyncio.get_running_loop(), self._publish, self._on_fatal,
-            )  # fmt: skip
+                asyncio.get_running_loop(),
+                lambda delta: self.publisher.publish(delta),  # which does not exist yet
+                self._on_fatal,
+            )
             await self.cluster.connect()
         except BaseException:
             dirs.unlock()
@@ -198,8 +195,7 @@ class Broker:
             raise BindError(f"cannot listen on {place}: {os.strerror(error.errno or 0)}") from error
 
     def _scheduled_tasks(self) -> list[tuple[Task, int]]:
-        """The periodic tasks with their intervals in ms; those called every second check themselves
-        whether they are due."""
+        """The periodic tasks with their intervals in ms."""
         config, tasks = self.settings.config, self.logs.tasks
         checkpoints_ms = min(
             config.log_flush_offset_checkpoint_interval_ms,
@@ -245,9 +241,6 @@ class Broker:
         self._disk.close()
 
     # ---- what changes while it runs
-
-    async def _publish(self, delta: ImageDelta) -> None:
-        await self.publisher.publish(delta)
 
     def _reconfigure(self, config: BrokerConfig) -> None:
         """Updates the parts that keep a copy of settings."""

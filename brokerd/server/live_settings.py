@@ -1,32 +1,23 @@
-"""Applies changes of a broker's settings while it runs.
-
-`now` has the source of each setting, `config` the current values. Code that reads `config` each
-time needs nothing else; parts that keep a copy are notified (`on_change`).
-"""
-
-from __future__ import annotations
+"""Applies changes of a broker's settings while it runs. `now` has the source of each setting,
+`config` the current values; parts that keep a copy are notified (`on_change`)."""
 
 import logging
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Final
 
+from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import Endpoint
+from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.dynamic_config import DEFAULT_NAME, BrokerSettings, is_of_listeners
 from brokerd.config.log_config import LogConfig
 from brokerd.config.permitted_listener_changes import with_listener_of
-from brokerd.config.tls_settings import tls_key_of_listener
+from brokerd.config.tls_settings import TlsSettings, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log.cleaner.worker_messages import Limits
 from brokerd.security.ssl_contexts import StoreError, StoreGoneError, TlsError
 from brokerd.server.network.open_listeners import BindError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
-    from brokerd.config.broker_config import BrokerConfig
-    from brokerd.config.tls_settings import TlsSettings
-    from brokerd.server.network.socket_server import SocketServer
+from brokerd.server.network.socket_server import SocketServer
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +42,7 @@ class LiveSettings:
 
     async def try_listeners(self) -> None:
         """Opens the listeners of the file, so that their ports are taken while the logs are loaded.
-        Those that cannot be opened may have other settings in ZooKeeper."""
+        One that cannot be opened may have other settings in ZooKeeper."""
         try:
             await self._socket_server.open(self.now.static)
         except BindError as error:
@@ -66,7 +57,11 @@ class LiveSettings:
         """Applies the dynamic configs of this broker and of all brokers, by their names in
         ZooKeeper; returns whether a value changed. Invalid values, and listeners that cannot be
         opened, are logged and skipped; `require_listeners` is for those of the file."""
-        self.now = self._with(configs)
+        self.now = BrokerSettings(
+            static=self.now.static,
+            defaults=configs.get(DEFAULT_NAME, {}),
+            own=configs.get(str(self.now.static.broker_id), {}),
+        )
         config, problems = self.now.effective()
         for problem in problems:
             logger.error("a dynamic setting is passed over: %s", problem)
@@ -74,15 +69,11 @@ class LiveSettings:
         config = await self._open(config)
         if config == self.config:
             return False
-        logger.info("settings now differ from the file in: %s", ", ".join(sorted(_live(self.now))))
+        changed = sorted({*self.now.defaults, *self.now.own})
+        logger.info("settings now differ from the file in: %s", ", ".join(changed))
         self.config = config
         self._on_change(config)
         return True
-
-    def _with(self, configs: Mapping[str, Mapping[str, str]]) -> BrokerSettings:
-        own = configs.get(str(self.now.static.broker_id), {})
-        defaults = configs.get(DEFAULT_NAME, {})
-        return BrokerSettings(static=self.now.static, defaults=defaults, own=own)
 
     async def _open(self, config: BrokerConfig) -> BrokerConfig:
         """Opens the listeners that can be opened. A listener of the file that cannot be opened
@@ -132,8 +123,7 @@ class LiveSettings:
             self._logged.pop(name, None)
 
     def topic_config(self, info: TopicInfo) -> LogConfig | None:
-        """The settings of a topic's logs; None if its config in ZooKeeper is invalid: then the logs
-        keep theirs."""
+        """The settings of a topic's logs; None if its config in ZooKeeper is invalid."""
         try:
             config = LogConfig.from_properties(self.config.raw, info.config)
         except ValueError as error:
@@ -148,8 +138,7 @@ class LiveSettings:
         return config
 
     def topic_config_of_new(self, info: TopicInfo) -> LogConfig:
-        """As `topic_config`, for a log that has no settings yet: invalid values are replaced by the
-        broker's."""
+        """As `topic_config`, for a new log: invalid values are replaced by the broker's."""
         config = self.topic_config(info)
         return config or LogConfig.from_sound_properties(self.config.raw, info.config)
 
@@ -176,8 +165,7 @@ class LiveSettings:
                     await self._check_store(wanted, code, may_be_gone=not is_named)
 
     def _without_those_away(self, config: BrokerConfig) -> BrokerConfig:
-        """Leaves out listeners that were set before and could not be opened, if they stay the same:
-        they do not keep other settings from changing."""
+        """Without listeners that stay as they were and could not be opened."""
         held = self.now.effective()[0]
         before = {each.name: each for each in held.listeners}
         opened = {each.name for each in self.config.listeners}
@@ -227,10 +215,6 @@ def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
         )
         for each in config.advertised_listeners.values()
     )
-
-
-def _live(settings: BrokerSettings) -> set[str]:
-    return {*settings.defaults, *settings.own}
 
 
 IO_BUFFER_BYTES_MIN: Final = 64 << 10

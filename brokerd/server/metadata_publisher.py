@@ -1,33 +1,24 @@
 """Passes changes of the metadata image to the parts of a broker: settings, partitions, groups.
 
-Changes come one after another. To create a log takes half a millisecond, so many logs are created
-in turns; until the log of a new partition exists, its clients get an error after which they read
-the metadata again.
+Changes come one after another. To create a log takes half a millisecond, so many are created in
+turns; until then the clients of a new partition get an error and read the metadata again.
 """
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from brokerd.server.live_settings import endpoints
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+from brokerd.cluster.metadata_image import ImageDelta
+from brokerd.config.log_config import LogConfig
+from brokerd.replication.partition import Partition
+from brokerd.replication.replica_manager import ReplicaManager
+from brokerd.replication.state import PartitionState
+from brokerd.server.admin_http.events import EventRing
+from brokerd.server.api.metadata_cache import MetadataCache
+from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.live_settings import LiveSettings, endpoints
 from brokerd.turns import in_turns, keep_uncollected
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.cluster.metadata_image import ImageDelta, TopicInfo
-    from brokerd.config.log_config import LogConfig
-    from brokerd.replication.partition import Partition
-    from brokerd.replication.replica_manager import ReplicaManager
-    from brokerd.replication.state import PartitionState
-    from brokerd.server.admin_http.events import EventRing
-    from brokerd.server.api.metadata_cache import MetadataCache
-    from brokerd.server.coordinator_runtime.group_service import GroupService
-    from brokerd.server.live_settings import LiveSettings
-    from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +27,6 @@ FROZEN_FROM = 200
 
 @dataclass(frozen=True, slots=True)
 class MetadataPublisher:
-    """See the module."""
-
     cluster: BrokerLifecycle
     settings: LiveSettings
     replicas: ReplicaManager
@@ -62,17 +51,18 @@ class MetadataPublisher:
             name: settings.topic_config_of_new(known[name]) for name in changed if name in known
         }
         settings.forget_topics({topic for topic, _ in delta.deleted})
-        await in_turns(delta.deleted, self._delete)
-        kept = [name for name in delta.topics_configs & known.keys() if self._has_logs(known[name])]
+        await in_turns(delta.deleted, lambda key: self.replicas.apply_states((), [key]))
+        kept = [
+            name
+            for name in delta.topics_configs & known.keys()
+            if any(self.replicas.get(name, index) for index in known[name].partitions)
+        ]
         await in_turns(delta.partitions, lambda state: self._apply(state, configs))
         if len(delta.partitions) > FROZEN_FROM:
             keep_uncollected()
         await in_turns(self._new_configs(kept), self._reconfigure)
         self.groups.on_delta(delta)
         self.cluster.report_offline(self.replicas.offline)
-
-    def _has_logs(self, topic: TopicInfo) -> bool:
-        return any(self.replicas.get(topic.name, index) for index in topic.partitions)
 
     def _new_configs(self, names: Iterable[str]) -> Iterator[tuple[Partition, LogConfig]]:
         """The partitions of these topics on this broker, with their settings."""
@@ -88,9 +78,6 @@ class MetadataPublisher:
 
     def _reconfigure(self, each: tuple[Partition, LogConfig]) -> None:
         self.replicas.reconfigure(*each)
-
-    def _delete(self, key: TopicPartition) -> None:
-        self.replicas.apply_states((), [key])
 
     def _apply(self, state: PartitionState, configs: dict[str, LogConfig]) -> None:
         if self.is_ready():

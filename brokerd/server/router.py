@@ -3,13 +3,11 @@
 Produce and Fetch get the bytes of their frames. Consecutive Produces of one receive are collected
 and appended together; if they are small, together with those of other clients in the same iteration
 of the event loop. They are appended before any other request is served; if they wait for a queue or
-the disk, the other request waits for them. All other requests are decoded (`request_codec`) and
+the disk, the other request waits for them. All other requests are decoded and
 passed to the handler of their API; if it waits, the connection's next requests wait for its answer.
 So each request sees the effects of those before it, as in Kafka, which serves one request of a
 connection at a time.
 """
-
-from __future__ import annotations
 
 import asyncio
 import inspect
@@ -19,7 +17,7 @@ from dataclasses import replace
 from functools import partial
 from struct import Struct
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metrics import FETCH
@@ -31,28 +29,25 @@ from brokerd.protocol.framing import (
     RequestHeader,
     parse_header,
 )
+from brokerd.protocol.messages import decode_request
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.api.api_versions import refused_api_versions
+from brokerd.server.fetch.fetch_handler import FetchHandler
+from brokerd.server.network.connection import Connection
 from brokerd.server.network.loop_tick import LoopTick
-from brokerd.server.network.output import HELD_BYTES_MAX
+from brokerd.server.network.output import HELD_BYTES_MAX, Slot, UnreadableError
 from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
+from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.produce.responses import refuse_old_produce
 from brokerd.server.requests.context import Handler, RequestContext
-from brokerd.server.requests.request_codec import (
+from brokerd.server.requests.reply_frames import (
     as_kafka_error,
-    decode_request,
     encode_frame,
     error_frame,
     reply_frame,
 )
+from brokerd.server.requests.request_times import RequestTimes, Since
 from brokerd.turns import in_thread, uncollected
-
-if TYPE_CHECKING:
-    from brokerd.server.fetch.fetch_handler import FetchHandler
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.output import Slot, UnreadableError
-    from brokerd.server.produce.batcher import ProduceBatcher
-    from brokerd.server.requests.request_times import RequestTimes, Since
 
 logger = logging.getLogger(__name__)
 
@@ -72,8 +67,6 @@ LARGE_BYTES = 1 << 15
 
 
 class Router:
-    """Serves the frames of every connection of one broker."""
-
     def __init__(
         self,
         times: RequestTimes,

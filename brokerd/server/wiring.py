@@ -11,11 +11,9 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines
 from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.pages import AdminPages
-from brokerd.server.api import security, transactions
 from brokerd.server.api.api_versions import api_versions
 from brokerd.server.api.cluster import ClusterHandlers
 from brokerd.server.api.configs import ConfigHandlers
-from brokerd.server.api.credentials import CredentialHandlers
 from brokerd.server.api.delete_records import DeleteRecordsHandler
 from brokerd.server.api.elect_leaders import ElectLeadersHandler
 from brokerd.server.api.group_offsets import GroupOffsetHandlers
@@ -26,14 +24,14 @@ from brokerd.server.api.metadata import MetadataHandlers
 from brokerd.server.api.producers import ProducerHandlers
 from brokerd.server.api.quotas import QuotaHandlers
 from brokerd.server.api.reassignments import ReassignmentHandlers
+from brokerd.server.api.security import SecurityHandlers
 from brokerd.server.api.topics import TopicHandlers
-from brokerd.server.api.update_features import UpdateFeaturesHandler
+from brokerd.server.api.transactions import TransactionHandlers
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.router import Router
 
 if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.server.admin_http.http_server import Page
     from brokerd.server.broker import Broker
     from brokerd.server.coordinator_runtime.group_service import GroupService
@@ -57,36 +55,32 @@ def router(broker: Broker) -> Router:
 
 
 def handlers(broker: Broker) -> dict[int, Handler]:
-    """The handler of each API except Produce and Fetch."""
     cluster, image, led = broker.cluster, broker.cluster.image, broker.led
     pending_reads, settings = broker.pending_reads, broker.settings
     creates_topics = settings.config.auto_create_topics_enable
     return {
         ApiKey.API_VERSIONS: api_versions,
-        **group_handlers(broker.groups, image),
+        **group_handlers(broker.groups),
         **_by_name(
-            ClusterHandlers(image),
+            ClusterHandlers(cluster),
             ConfigHandlers(image, cluster.configs, settings),
-            CredentialHandlers(cluster),
             DeleteRecordsHandler(led, broker.log_starts, pending_reads),
             ElectLeadersHandler(cluster),
-            ListOffsetsHandlers(led, broker.clock, pending_reads),
+            ListOffsetsHandlers(led, pending_reads),
             LogDirHandlers(broker.logs),
             MetadataHandlers(cluster, broker.metadata, creates_topics),
             ProducerHandlers(led, pending_reads, broker.producer_ids),
             QuotaHandlers(cluster.configs, broker.socket_server.host_lookups),
             ReassignmentHandlers(cluster),
+            SecurityHandlers(cluster),
             TopicHandlers(cluster, settings),
-            UpdateFeaturesHandler(cluster),
+            TransactionHandlers(),
         ),
-        **security.HANDLERS,
-        **transactions.HANDLERS,
     }
 
 
-def group_handlers(service: GroupService, image: MetadataImage) -> dict[int, Handler]:
-    """APIs about groups and their offsets."""
-    return _by_name(GroupHandlers(service), GroupOffsetHandlers(service, image))
+def group_handlers(service: GroupService) -> dict[int, Handler]:
+    return _by_name(GroupHandlers(service), GroupOffsetHandlers(service))
 
 
 def _by_name(*families: object) -> dict[int, Handler]:
@@ -100,7 +94,6 @@ def _by_name(*families: object) -> dict[int, Handler]:
 
 
 def admin_pages(broker: Broker) -> dict[str, Page]:
-    """The pages of the admin port by their paths."""
     cleaner, cluster, logs = broker.cleaner, broker.cluster, broker.logs
     socket_server, pending_reads, replicas = (
         broker.socket_server,

@@ -1,6 +1,5 @@
 """The same requests to Apache Kafka and to brokerd: the same answers, error for error."""
 
-import struct
 import time
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -12,7 +11,6 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
 from tests.support.protocol_page import rows
-from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.kafka
@@ -96,11 +94,6 @@ def reassignment(topic: str, replicas: list[int] | None, partition: int = 0) -> 
     return {"topics": [{"name": topic, "partitions": rows}], "timeout": 5000}
 
 
-def twice(fields: dict[str, Any]) -> dict[str, Any]:
-    fields["topics"][0]["partitions"] *= 2
-    return fields
-
-
 def offsets(
     timestamp: int, isolation: int = 0, epoch: int = -1, topic: str = "plain"
 ) -> dict[str, Any]:
@@ -124,12 +117,9 @@ def quotas(*components: tuple[str, int]) -> dict[str, Any]:
 
 
 def credentials(*changes: tuple[Any, ...]) -> dict[str, Any]:
-    """Of (user, mechanism) a deletion, of (user, mechanism, iterations) an upsertion."""
-    keys = ("name", "mechanism", "iterations")
-    rows = [dict(zip(keys, change, strict=False)) for change in changes]
-    return {"deletions": [row for row in rows if len(row) == 2],
-            "upsertions": [row | {"salt": b"salt", "salted_password": bytes(32)}
-                           for row in rows if len(row) == 3]}  # fmt: skip
+    """Deletions of (user, mechanism)."""
+    rows = [{"name": name, "mechanism": mechanism} for name, mechanism in changes]
+    return {"deletions": rows, "upsertions": []}
 
 
 def creation(**topic: Any) -> dict[str, Any]:
@@ -148,7 +138,7 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     *((ApiKey.METADATA, v, {"topics": [{"name": n} for n in ("plain", "nowhere") * 2],
        "allow_auto_topic_creation": False}) for v in (4, 8, 12)),
     *((ApiKey.METADATA, v, {"topics": [{"topic_id": UUID(int=77), "name": name}, {"name": "plain"}],
-       "allow_auto_topic_creation": False}) for v, name in ((11, "plain"), (12, ""))),
+       "allow_auto_topic_creation": False}) for v, name in ((12, ""),)),
     *((ApiKey.FETCH, 11, fetch(offset)) for offset in (0, 2, 3, 4, -1)),
     (ApiKey.FETCH, 4, fetch(1)),
     *((ApiKey.FETCH, 12, fetch(offset, isolation=1)) for offset in (0, 3)),
@@ -166,7 +156,6 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
         -3, 1_700_000_000_000, *range(1_700_000_000_001, 1_700_003_000_100, 500_000))),
     (ApiKey.LIST_OFFSETS, 5, offsets(-1, isolation=1)),
     (ApiKey.LIST_OFFSETS, 5, offsets(-1, epoch=7)),
-    (ApiKey.LIST_OFFSETS, 5, twice(offsets(-1))),
     *((ApiKey.DELETE_RECORDS, 2, deletion("plain", offset)) for offset in (-2, 0, 4)),
     (ApiKey.DELETE_RECORDS, 1, deletion("plain", 0, partition=4)),
     (ApiKey.DELETE_RECORDS, 1, deletion("nowhere", 0)),
@@ -243,9 +232,6 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     (ApiKey.DELETE_GROUPS, 2, {"groups_names": ["none"]}),
     (ApiKey.INIT_PRODUCER_ID, 5, {"transactional_id": "", "transaction_timeout": 1000,
                                   "producer_id": -1, "producer_epoch": -1}),
-    *((ApiKey.INIT_PRODUCER_ID, 5, {"transactional_id": None, "transaction_timeout": 1000,
-                                    "producer_id": number, "producer_epoch": epoch})
-      for number, epoch in ((5, -1), (-1, 0))),
     (ApiKey.DESCRIBE_TRANSACTIONS, 0, {"transactional_ids": [""]}),
     (ApiKey.DESCRIBE_CLUSTER, 1, {"endpoint_type": 2,
                                   "include_cluster_authorized_operations": False}),
@@ -267,13 +253,9 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     (ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, quotas(("ip", 2), ("user", 2))),
     (ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": None}),
     *((ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {"users": [{"name": each} for each in names]})
-      for names in ((), ("ada",), ("",), ("", ""), ("bob", "bob"))),
+      for names in ((), ("ada",))),
     (ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, credentials(
-        ("", 1), ("ada", 1), ("bob", 0), ("eve", 1), ("eve", 1), ("joe", 1), ("joe", 2))),
-    (ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, credentials(
-        ("", 1, 4096), ("ada", 3, 4096), ("bob", 1, 4095), ("eve", 2, 16385), ("joe", 1, 4096),
-        ("joe", 1, 4096), ("kim", 1), ("kim", 1, 4096), ("lee", 1), ("lee", 2, 4096),
-        ("max", 9), ("max", 2, 4096))),
+        ("ada", 1), ("joe", 1), ("joe", 2))),
     (ApiKey.DESCRIBE_ACLS, 2, FILTER),
     (ApiKey.CREATE_ACLS, 2, {"creations": [BINDING]}),
     (ApiKey.DELETE_ACLS, 2, {"filters": [FILTER]}),
@@ -300,18 +282,6 @@ def test_a_topic_is_described_by_its_id_as_by_apache_kafka(ports: tuple[int, int
     assert [topic["name"] for topic in by_brokerd["topics"]] == ["plain"]
 
 
-@pytest.mark.parametrize("topic", [{"topic_id": UUID(int=77), "name": ""}, {"name": None}])
-def test_ids_that_come_too_early_are_refused_byte_for_byte(
-    ports: tuple[int, int], topic: dict[str, Any]
-) -> None:
-    frames = []
-    for port in ports:
-        with Wire(port) as wire:
-            wire.request(ApiKey.METADATA, 10, {"topics": [topic, {"name": "plain"}]})
-            frames.append(wire.frame())
-    assert frames[1] == frames[0]
-
-
 @pytest.mark.parametrize("number", range(len(REQUESTS)))
 def test_brokerd_answers_as_apache_kafka(ports: tuple[int, int], number: int) -> None:
     key, version, asked = REQUESTS[number]
@@ -334,76 +304,6 @@ def test_the_message_beside_a_coordinator_is_that_of_apache_kafka(
             answer = wire.ask(ApiKey.FIND_COORDINATOR, version, {"key_type": 0, **key})
             messages.append((answer.coordinators[0] if version >= 4 else answer).error_message)
     assert messages[1] == messages[0]
-
-
-OLD_LIST_OFFSETS = [
-    (name, partition, timestamp, most)
-    for name, partition, timestamps in (
-        ("rolled", 0, (-1, -2, -3, 0, 4_000_000_000_000)), ("rolled", 1, (-1, -2)),
-        ("rolled", 9, (-1,)), ("nowhere", 0, (-1,)),
-    )
-    for timestamp in timestamps
-    for most in (100, 2, 1, 0)
-]  # fmt: skip
-
-
-def old_list_offsets(wire: Wire, name: str, partition: int, timestamp: int, most: int) -> bytes:
-    """The answer in version 0, which no client library writes any more."""
-    head = struct.pack(">hhih", ApiKey.LIST_OFFSETS, 0, 5, -1)
-    body = struct.pack(">iih", -1, 1, len(name)) + name.encode()
-    body += struct.pack(">iiqi", 1, partition, timestamp, most)
-    wire.send(struct.pack(">i", len(head) + len(body)) + head + body)
-    return wire.frame()
-
-
-def test_offsets_of_segments_are_those_of_apache_kafka(ports: tuple[int, int]) -> None:
-    """`rolled` has a record in each of five segments, and an empty partition."""
-    answers = []
-    for port in ports:
-        with Wire(port) as wire:
-            small = [{"name": "segment.bytes", "value": "150"}]
-            new = {"name": "rolled", "num_partitions": 2, "replication_factor": 1, "configs": small}
-            wire.ask(ApiKey.CREATE_TOPICS, 5, {"topics": [new], "timeout": 20_000})
-            wait_until(lambda wire=wire: leader_epoch(wire, "rolled") >= 0)
-            for number in range(5):
-                batch = encode_batch([Record(0, 1_700_000_000_000 + number, b"k", b"v" * 50)])
-                topic = {"name": "rolled",
-                         "partition_data": [{"index": 0, "records": bytes(batch)}]}  # fmt: skip
-                wire.ask(ApiKey.PRODUCE, 8, {"acks": -1, "timeout": 5000, "topic_data": [topic]})
-            answers.append([old_list_offsets(wire, *asked) for asked in OLD_LIST_OFFSETS])
-    assert answers[1] == answers[0]
-    assert struct.unpack(">5q", answers[0][0][-40:]) == (4, 3, 2, 1, 0)
-
-
-def leader_epoch(wire: Wire, topic: str) -> int:
-    (told,) = wire.ask(ApiKey.METADATA, 8, {"topics": [{"name": topic}]}).topics
-    return int(told.partitions[0].leader_epoch)
-
-
-def test_the_leader_epoch_is_raised_by_what_raises_it_in_apache_kafka(
-    ports: tuple[int, int],
-) -> None:
-    requests = [
-        (ApiKey.ELECT_LEADERS, 2, election(0, "compacted")),
-        *(
-            (ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, reassignment("compacted", replicas))
-            for replicas in ([1], [1], None, [1, 1], [77])
-        ),
-    ]
-    kafka, brokerd = ports
-    with Wire(kafka) as wire:
-        before = leader_epoch(wire, "compacted")
-        for request in requests:
-            wire.ask(*request)
-        wait_until(lambda: leader_epoch(wire, "compacted") == before + 2)
-    with Wire(brokerd) as wire:
-        epochs = [leader_epoch(wire, "compacted")]
-        for request in requests:
-            wire.ask(*request)
-            epochs.append(leader_epoch(wire, "compacted"))
-    assert [epoch - epochs[0] for epoch in epochs] == [0, 0, 1, 2, 2, 2, 2]
-    with Wire(kafka) as wire:
-        assert leader_epoch(wire, "compacted") == before + 2
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,6 @@ UNREADABLE = {
     "a newer ApiVersions without tags": frame(ApiKey.API_VERSIONS, 5, b""),
     "an ApiVersions of a negative version": frame(ApiKey.API_VERSIONS, -1, b""),
     "a negative ApiVersions": frame(ApiKey.API_VERSIONS, -1, b""),
-    "client software with no name": frame(ApiKey.API_VERSIONS, 3, b"\1\1\0", tags=NO_TAGS),
-    "client software with a bad name": frame(ApiKey.API_VERSIONS, 3, b"\3a-\2b\0", tags=NO_TAGS),
     "ApiVersions that is cut off": frame(ApiKey.API_VERSIONS, 3, b"", tags=NO_TAGS),
     "a Heartbeat that is cut off": frame(ApiKey.HEARTBEAT, 0, b"\0\x63"),
     "a Produce that is cut off": frame(ApiKey.PRODUCE, 3, bytes(2)),

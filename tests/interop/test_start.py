@@ -51,7 +51,7 @@ def test_every_bad_value_is_reported_and_nothing_starts(tmp_path: Path) -> None:
         assert f"brokerd: {key}: " in done.stderr
 
 
-def test_a_store_that_cannot_be_used_is_told_with_all_other_mistakes(tmp_path: Path) -> None:
+def test_every_store_that_cannot_be_used_is_told(tmp_path: Path) -> None:
     stores = [tmp_path / f"{name}.pem" for name in ("missing", "empty")]
     stores[1].touch()
     lines = ["listeners=A://127.0.0.1:0,B://127.0.0.1:1",
@@ -61,17 +61,15 @@ def test_a_store_that_cannot_be_used_is_told_with_all_other_mistakes(tmp_path: P
         f"listener.name.{name}.ssl.keystore.location={store}"
         for name, store in zip("ab", stores, strict=True)
     ]
-    for mistakes in ([], ["num.partitions=0"]):
-        done = run("start", properties(tmp_path, "127.0.0.1:1", *lines, *mistakes))
-        assert done.returncode == 1
-        told = done.stderr.splitlines()
-        assert len(told) == 2 + len(mistakes), done.stderr
-        for name, store, what in zip("ab", stores, ("No such file", "is not PEM"), strict=True):
-            key = f"listener.name.{name}.ssl.keystore.location"
-            (line,) = [each for each in told if key in each]
-            assert str(store) in line
-            assert what in line
-        assert any("num.partitions" in line for line in told) == bool(mistakes)
+    done = run("start", properties(tmp_path, "127.0.0.1:1", *lines))
+    assert done.returncode == 1
+    told = done.stderr.splitlines()
+    assert len(told) == 2, done.stderr
+    for name, store, what in zip("ab", stores, ("No such file", "is not PEM"), strict=True):
+        key = f"listener.name.{name}.ssl.keystore.location"
+        (line,) = [each for each in told if key in each]
+        assert str(store) in line
+        assert what in line
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:

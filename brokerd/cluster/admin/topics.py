@@ -45,7 +45,6 @@ from brokerd.cluster.zookeeper.znode_json import (
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.state import NO_LEADER
-from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
@@ -177,27 +176,6 @@ class TopicAdmin:
         if info is None or len(info.partitions) < size:
             return False
         return all(state.leader != NO_LEADER for state in info.partitions.values())
-
-    async def renew_epochs(
-        self, partitions: Collection[TopicPartition], timeout_ms: int
-    ) -> dict[TopicPartition, KafkaError]:
-        """Gives these partitions' leaders a new leader epoch; returns the partitions for which that
-        is not known in time. Only on the controller (else NOT_CONTROLLER)."""
-        before = {key: state for key in partitions if (state := self._image.partition(*key))}
-        led = {key: s.leader_epoch for key, s in before.items() if s.leader in self._image.brokers}
-        if not led:
-            return {}
-        self._controller().ask_epochs(led)
-
-        def remaining() -> list[TopicPartition]:
-            states = {key: self._image.partition(*key) for key in led}
-            return [
-                key for key, state in states.items() if state and state.leader_epoch <= led[key]
-            ]
-
-        await self._progress.until(lambda: not remaining(), timeout_ms / 1000)
-        await self._others_followed()
-        return {key: _timed_out("The new leader epoch is not known yet.") for key in remaining()}
 
     async def _others_followed(self) -> None:
         """Waits for the other brokers to apply the change, so that a client's next request finds it

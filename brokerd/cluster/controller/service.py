@@ -45,7 +45,6 @@ from brokerd.cluster.zookeeper.znode_json import (
 )
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
 from brokerd.replication.state import PartitionState
-from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns, keep_uncollected
 
 logger = logging.getLogger(__name__)
@@ -81,7 +80,6 @@ class ControllerService:
         self._state_machine = Controller(controller_epoch.epoch, {})
         self._wake = asyncio.Event()
         self._due: set[str] = set()
-        self._epochs_asked: dict[TopicPartition, None] = {}
         self._applied: dict[int, int] = {}
         self._last_number = -1
         self._brokers_watch = partial(self._flag, "brokers")
@@ -105,11 +103,6 @@ class ControllerService:
     def topic_grown(self) -> None:
         """Tells that the client wrote topic nodes that exist already (no watch sees that)."""
         self._flag("grown")
-
-    def ask_epochs(self, partitions: Iterable[TopicPartition]) -> None:
-        """These partitions get a new leader epoch, once however often they are asked for."""
-        self._epochs_asked.update(dict.fromkeys(partitions))
-        self._flag("epochs")
 
     def reconnected(self) -> None:
         """Tells that the connection was away: watches are lost, outcomes unknown."""
@@ -167,7 +160,7 @@ class ControllerService:
         marked = await self._marked()
         self._state_machine = state_machine
         await self._write(state_machine.load(topics, loaded, marked, last[1].czxid if last else -1))
-        self._due |= {"brokers", "markers", "applied", "log-dirs", "purge", "epochs"}
+        self._due |= {"brokers", "markers", "applied", "log-dirs", "purge"}
         self._wake.set()
         logger.info(
             "controller epoch %d has loaded %d brokers, %d topics, %d partitions in %.0f ms",
@@ -200,8 +193,6 @@ class ControllerService:
             await self._log_dirs_failed()
         if due & {"topics", "grown"}:
             await self._topics_changed(grown="grown" in due)
-        if "epochs" in due:
-            await self._renew_epochs()
         if due & {"topics", "markers"}:
             await self._take_markers()
             await self._announce_deletions()
@@ -252,22 +243,6 @@ class ControllerService:
                 if known is None or known.replicas != topic.node.replicas:
                     changed[topic.name] = (await self._with_id(topic)).node
             await self._write(self._state_machine.topics_changed(changed))
-
-    async def _renew_epochs(self) -> None:
-        """What is not written stays asked for, and is decided again."""
-        asked, self._epochs_asked = self._epochs_asked, {}
-        wanted = [state for state in self._state_machine.epochs_asked(asked) if state is not None]
-        try:
-            await self._write(wanted)
-        finally:
-            missing = [(s.topic, s.partition) for s in wanted if not self._has_epoch(s)]
-            self._epochs_asked = dict.fromkeys(missing) | self._epochs_asked
-            if missing:
-                self._flag("epochs")
-
-    def _has_epoch(self, state: PartitionState) -> bool:
-        known = self._state_machine.states.get((state.topic, state.partition))
-        return known is None or known.leader_epoch >= state.leader_epoch
 
     # -- deletions -----------------------------------------------------------------------------
 

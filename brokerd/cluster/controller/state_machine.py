@@ -9,7 +9,7 @@ the next decision is the same.
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from brokerd.cluster.controller.leader_election import first_state, next_epoch, next_state
+from brokerd.cluster.controller.leader_election import first_state, next_state
 from brokerd.cluster.controller.topic_deletions import TopicDeletions
 from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
 from brokerd.replication.state import PartitionState
@@ -107,13 +107,6 @@ class Controller:
         """These topics are new or have grown: the first states of their new partitions."""
         self.topics.update(topics)
         return self._decide_each(_partitions_of(topics), set())
-
-    def epochs_asked(self, partitions: Iterable[TopicPartition]) -> Iterator[PartitionState | None]:
-        """These partitions get a new leader epoch, unless they have no leader."""
-        for key in partitions:
-            state = self.states.get(key)
-            is_led = state is not None and state.leader in self.brokers
-            yield next_epoch(state, self.controller_epoch) if state and is_led else None
 
     def _decide_each(
         self, partitions: Iterable[TopicPartition], bounced: set[int]

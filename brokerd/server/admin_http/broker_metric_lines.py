@@ -48,22 +48,18 @@ _GROUP_STATES = ("PreparingRebalance", "CompletingRebalance", "Stable", "Empty",
 
 
 class GroupCounts:
-    """The groups of all runtimes."""
-
     def __init__(self) -> None:
         self.states: Counter[str] = Counter()
         self.offsets = 0
 
     def take(self, runtime: GroupRuntime) -> None:
-        """Adds the groups and the committed offsets of one runtime."""
         states, offsets = runtime.coordinator.counts()
         self.states += states
         self.offsets += offsets
 
 
 def open_files() -> int:
-    """The number of open descriptors of this process. To be called in a thread: there may be tens
-    of thousands."""
+    """The open descriptors of this process, maybe tens of thousands: call it in a thread."""
     return len(os.listdir("/proc/self/fd"))
 
 
@@ -342,7 +338,6 @@ class DiskSpace(NamedTuple):
 
 
 def disk_spaces(logs: LogManager) -> Iterator[DiskSpace]:
-    """The space of each online log directory."""
     for log_dir in logs.dirs.live:
         with suppress(OSError):  # it has failed, and the broker has not noticed yet
             found = os.statvfs(log_dir.path)

@@ -1,7 +1,6 @@
 """The last events of a broker, for the admin port: rolls, retention, leaders, recovery.
 
-A ring: when it is full the oldest event goes. Ids only grow, so a reader that asks for what came
-after the last id it saw learns of a gap by the ids.
+A ring: when it is full the oldest event goes, of which a reader learns by the gap in the ids.
 """
 
 from collections import deque
@@ -24,8 +23,6 @@ class Event(NamedTuple):
 
 
 class EventRing:
-    """The last KEPT events."""
-
     __slots__ = ("_events", "_next_id", "_now_ms")
 
     def __init__(self, now_ms: Callable[[], int]) -> None:

@@ -1,17 +1,13 @@
 """A small HTTP/1.1 server for GET on 127.0.0.1: enough for probes, a scraper and the console.
 
-Everything has limits: size of the head, connections, the time a client may take. Bodies are
-refused. If a client sends a request before it got the last answer, the connection ends: pipelined
-requests would hold the event loop. Requests without the token wait for turns, so that they cannot
-slow down the broker's own clients.
+The head, the connections and the time a client may take are limited. Bodies and pipelined requests
+are refused. Requests without the token wait for turns, so that they cannot slow down the broker's
+own clients.
 
-If no more connections may be open, a new one makes another end: one that waits for its client, or
-again for a turn; if possible one that has not shown the token, and of these the one that has waited
-longest. So nobody keeps others out by holding connections open. If there is none, the new
-connection waits, in the order in which connections came.
+If no more connections may be open, a new one ends another that waits for its client, or again for a
+turn: first one that has not shown the token, of these the one that has waited longest. If there is
+none it waits. So nobody keeps others out by holding connections open.
 """
-
-from __future__ import annotations
 
 import asyncio
 import json
@@ -57,8 +53,6 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The query parameters of a request."""
-
     values: dict[str, list[str]]
 
     def text(self, name: str) -> str:
@@ -84,7 +78,6 @@ Page = Callable[[Query], Answer | Awaitable[Answer]]
 
 
 def json_answer(value: object, status: int = 200) -> Answer:
-    """A JSON response."""
     return Answer(status, json.dumps(value, separators=(",", ":")))
 
 
@@ -126,7 +119,6 @@ class _Connection:
         self.waits_since_s: float | None = None
 
     def drop(self) -> None:
-        """Ends the connection at once."""
         self._writer.transport.abort()
 
     async def head(self) -> bytes:
@@ -152,8 +144,7 @@ class _Connection:
         return before + more
 
     async def turn(self, turns: _Turns) -> None:
-        """Waits for its turn; a connection that was answered before may have to end for another
-        client."""
+        """Waits for its turn; one that was answered before may have to end for another client."""
         with self._waiting() if self._was_answered else nullcontext():
             await turns.next(self.is_gone)
 
@@ -162,8 +153,7 @@ class _Connection:
         return self._writer.is_closing()
 
     async def send(self, answer: Answer, keep: bool) -> None:
-        """Sends the whole answer. If a piece of it fails, the connection ends in the middle, which
-        the client can detect."""
+        """Sends the whole answer. If a piece of it fails, the connection ends in its middle."""
         self._was_answered = True
         if isinstance(answer.body, str):
             body = answer.body.encode()

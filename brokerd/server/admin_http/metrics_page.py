@@ -1,17 +1,13 @@
-"""`/metrics`: the broker's metrics, with the names that a JMX exporter gives to Kafka's.
-
-The rule, and what each is, stands in docs/metrics.md. The text is made in pieces, none of which
-holds the loop for longer than a turn; by partition only where that is asked for.
+"""`/metrics`: the broker's metrics, with the names that a JMX exporter gives to Kafka's
+(docs/metrics.md). The text is made in pieces, none of which holds the loop for longer than a turn.
 """
-
-from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from brokerd.replication.partition import TRAFFIC, Partition
+from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines, GroupCounts, open_files
 from brokerd.server.admin_http.partition_counts import (
     ClusterCounts,
@@ -19,11 +15,8 @@ from brokerd.server.admin_http.partition_counts import (
     is_under_replicated,
 )
 from brokerd.server.admin_http.prometheus_text import escape, head, singles
+from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.turns import TURN_S, in_turns
-
-if TYPE_CHECKING:
-    from brokerd.replication.replica_manager import ReplicaManager
-    from brokerd.server.coordinator_runtime.group_service import GroupService
 
 PIECE_CHARS = 1 << 16
 
@@ -64,14 +57,11 @@ _BY_LED_PARTITION: tuple[tuple[str, str, Callable[[Partition], int]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class PrometheusPage:
-    """See the module."""
-
     broker_lines: BrokerMetricLines
     groups: GroupService
     replicas: ReplicaManager
 
     async def render(self, *, by_partition: bool) -> AsyncIterator[str]:
-        """All metrics, in pieces."""
         counts, cluster = PartitionCounts(self.replicas), ClusterCounts()
         await in_turns(counts.everything, counts.take)
         if self.broker_lines.cluster.is_controller:

@@ -1,10 +1,5 @@
-"""The pages of the admin port: health, metrics, partitions and their files, events, compaction.
-
-Answers about all partitions are built a slice per iteration of the loop; counters are since
-the start.
-"""
-
-from __future__ import annotations
+"""The pages of the admin port. Answers about all partitions are built a slice per iteration of the
+loop; counters are since the start."""
 
 import asyncio
 import json
@@ -13,27 +8,25 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import compression_sample, inspection
+from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
+from brokerd.log.inspection import BatchInfo
+from brokerd.log.io.open_files import FileRange
+from brokerd.log.log_manager import LogManager
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import codec_name
+from brokerd.replication.partition import Partition
+from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.admin_http.broker_metric_lines import disk_spaces, resident_bytes
+from brokerd.server.admin_http.events import EventRing
 from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
+from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.prometheus_text import CONTENT_TYPE
-
-if TYPE_CHECKING:
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
-    from brokerd.log.inspection import BatchInfo
-    from brokerd.log.io.open_files import FileRange
-    from brokerd.log.log_manager import LogManager
-    from brokerd.log.unified_log import UnifiedLog
-    from brokerd.replication.partition import Partition
-    from brokerd.replication.replica_manager import ReplicaManager
-    from brokerd.server.admin_http.events import EventRing
-    from brokerd.server.admin_http.metrics_page import PrometheusPage
-    from brokerd.server.network.socket_server import SocketServer
+from brokerd.server.network.socket_server import SocketServer
 
 Result = TypeVar("Result")
 SLICE = 500
@@ -60,8 +53,6 @@ COLUMNS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class AdminPages:
-    """The pages, each from a query to an answer."""
-
     prometheus: PrometheusPage
     cluster: BrokerLifecycle
     socket_server: SocketServer
@@ -196,7 +187,10 @@ class AdminPages:
         log = self._log(query)
         held = log.local.segments.between(base_offset, base_offset + 1)
         if not held or held[0].base_offset != base_offset:
-            raise _no_segment(base_offset)
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                f"there is no segment that starts at {base_offset}",
+            )
         which: inspection.Kind = "offset" if kind == "offset" else "time"
         start, limit = max(query.number("start", 0), 0), _limit(query, 1000, INDEX_LIMIT_MAX)
         total, entries = inspection.index_entries(log, base_offset, which, start, limit)
@@ -228,8 +222,7 @@ class AdminPages:
         return json_answer({"batches_max": compression_sample.BATCHES_MAX, "segments": samples})
 
     def look_up(self, query: Query) -> Answer:
-        """The position of the batch that holds an offset, and how long the log took to find it: as
-        a Fetch does, without its data."""
+        """The position of the batch that holds an offset, and how long the log took to find it."""
         log, offset = self._log(query), query.number("offset")
         began_ns = time.perf_counter_ns()
         found = log.read(offset, 0, up_to=log.log_end_offset, min_one_batch=True)
@@ -321,9 +314,3 @@ def _batch(info: BatchInfo) -> dict[str, Any]:
 
 def _limit(query: Query, default: int, most: int) -> int:
     return min(max(query.number("limit", default), 0), most)
-
-
-def _no_segment(base_offset: int) -> KafkaError:
-    return KafkaError(
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no segment that starts at {base_offset}"
-    )

@@ -1,18 +1,10 @@
 """Counts of partitions by state, and sums by topic, from one pass over the partitions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from brokerd.replication.partition import TRAFFIC
-from brokerd.replication.state import NO_LEADER
+from brokerd.cluster.metadata_image import TopicInfo
+from brokerd.replication.partition import TRAFFIC, Partition
+from brokerd.replication.replica_manager import ReplicaManager
+from brokerd.replication.state import NO_LEADER, PartitionState
 from brokerd.server.admin_http.prometheus_text import label_text
-
-if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import TopicInfo
-    from brokerd.replication.partition import Partition
-    from brokerd.replication.replica_manager import ReplicaManager
-    from brokerd.replication.state import PartitionState
 
 
 class PartitionCounts:
@@ -32,7 +24,6 @@ class PartitionCounts:
         self.under_replicated = self.under_min_isr = self.at_min_isr = 0
 
     def take(self, partition: Partition) -> None:
-        """Count one partition in."""
         topic = partition.topic
         sums = self.traffic.get(topic)
         if sums is None:
@@ -66,7 +57,6 @@ class ClusterCounts:
         self.topics = self.partitions = self.offline = self.not_preferred = 0
 
     def take(self, topic: TopicInfo) -> None:
-        """Count one topic in."""
         self.topics += 1
         self.partitions += len(topic.partitions)
         for state in topic.partitions.values():

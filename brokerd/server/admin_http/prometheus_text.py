@@ -21,8 +21,7 @@ def family(name: str, kind: str, text: str, rows: Iterable[Row]) -> Iterator[str
 
 
 def singles(prefix: str, *metrics: tuple[str, str, float]) -> Iterator[str]:
-    """The lines of metrics without labels: name behind the prefix, help, value. The names of
-    counters end with `_total`."""
+    """Metrics without labels: name behind the prefix (counters end with `_total`), help, value."""
     for name, text, value in metrics:
         kind = "counter" if name.endswith("_total") else "gauge"
         yield from family(prefix + name, kind, text, [({}, value)])

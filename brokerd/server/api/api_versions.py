@@ -1,6 +1,5 @@
 """ApiVersions: the APIs of this broker with their versions."""
 
-import re
 from typing import Any
 
 from brokerd.errors import ErrorCode
@@ -12,20 +11,12 @@ _API_KEYS = [
     {"api_key": int(key), "min_version": low, "max_version": high}
     for key, (low, high) in ADVERTISED.items()
 ]
-_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
-SOFTWARE_FROM = 3
-"""The first version of ApiVersions in which a client names its software (KIP-511)."""
 _FEATURES_EPOCH = 0
 """The version of `/feature`, which nobody writes again: there are no features to be finalised."""
 
 
 def api_versions(context: RequestContext, request: Any) -> Fields:
     """The APIs with their versions; the same for every client."""
-    if context.api_version >= SOFTWARE_FROM and not (
-        _SOFTWARE.fullmatch(request.client_software_name)
-        and _SOFTWARE.fullmatch(request.client_software_version)
-    ):
-        return {"error_code": int(ErrorCode.INVALID_REQUEST), "api_keys": []}
     return {"error_code": 0, "api_keys": _API_KEYS, "finalized_features_epoch": _FEATURES_EPOCH}
 
 

@@ -1,23 +1,20 @@
-"""DescribeCluster: the live brokers."""
-
-from __future__ import annotations
+"""DescribeCluster: the live brokers. UpdateFeatures: over ZooKeeper no feature has a level that can
+change (KIP-584)."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
 from brokerd.server.requests.context import Fields, RequestContext, error_part
-
-if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import MetadataImage
 
 BROKERS, CONTROLLERS = 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterHandlers:
-    image: MetadataImage
+    cluster: BrokerLifecycle
 
     def describe_cluster(self, context: RequestContext, request: Any) -> Fields:
         """The live brokers by their endpoints on the listener that the request came in on."""
@@ -26,24 +23,15 @@ class ClusterHandlers:
             code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
             if endpoint_type == CONTROLLERS:
                 code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
-            return {
-                "error_code": int(code),
-                "error_message": "This endpoint describes brokers only.",
-            }
-        image = self.image
+            message = "This endpoint describes brokers only."
+            return {"error_code": int(code), "error_message": message}
+        image, listener = self.cluster.image, context.listener
         brokers = []
         for broker_id, info in sorted(image.brokers.items()):
-            endpoint = info.endpoints.get(context.listener)
-            if endpoint is None:
-                continue
-            brokers.append(
-                {
-                    "broker_id": broker_id,
-                    "host": endpoint[0],
-                    "port": endpoint[1],
-                    "rack": info.rack,
-                }
-            )
+            if listener in info.endpoints:
+                host, port = info.endpoints[listener]
+                rack = info.rack
+                brokers.append({"broker_id": broker_id, "host": host, "port": port, "rack": rack})
         asked = request.include_cluster_authorized_operations
         return {
             **error_part(),
@@ -53,3 +41,13 @@ class ClusterHandlers:
             "brokers": brokers,
             "cluster_authorized_operations": CLUSTER_OPERATIONS if asked else NOT_ASKED,
         }
+
+    def update_features(self, context: RequestContext, request: Any) -> Fields:
+        """INVALID_REQUEST for each feature; as Kafka's controller in ZooKeeper mode."""
+        self.cluster.require_controller()
+        error = {
+            "error_code": int(ErrorCode.INVALID_REQUEST),
+            "error_message": "This broker supports no feature of that name.",
+        }
+        names = dict.fromkeys(update.feature for update in request.feature_updates)
+        return {**error_part(), "results": [{"feature": name, **error} for name in names]}

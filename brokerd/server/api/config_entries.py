@@ -14,22 +14,19 @@ from typing import Any
 from brokerd.config.broker_config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
 from brokerd.config.docs import BROKER_DOCUMENTATION, KEPT_DOCUMENTATION, TOPIC_DOCUMENTATION
 from brokerd.config.dynamic_config import DYNAMIC_ONLY, BrokerSettings, is_read_only
-from brokerd.config.kafka_settings import ConfigType, known_setting
 from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
 from brokerd.config.single_value_settings import FIXED_DOCUMENTATION, FIXED_SETTINGS
 from brokerd.config.tls_settings import KEYS as TLS_KEYS
 from brokerd.config.tls_settings import PREFIX, PROTOCOLS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
-from brokerd.config.values import comma_list, java_double
-from brokerd.integer_ranges import INT32_MAX
+from brokerd.config.update_modes import known_setting
+from brokerd.config.values import ConfigType, comma_list, java_double
 
 Entry = dict[str, Any]
 NAMES_MAX = 1024
 
 
 class Source(IntEnum):
-    """Where the value of a setting comes from."""
-
     DYNAMIC_TOPIC = 1
     DYNAMIC_BROKER = 2
     DYNAMIC_DEFAULT_BROKER = 3
@@ -38,13 +35,11 @@ class Source(IntEnum):
     DYNAMIC_BROKER_LOGGER = 6
 
 
-_ONE_SETTING = (
-    ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
-    ("log.roll.ms", "log.roll.hours"),
-    ("log.roll.jitter.ms", "log.roll.jitter.hours"),
-)
-_SYNONYMS = {name: names for names in _ONE_SETTING for name in names} | {
-    "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
+_SYNONYMS = {
+    each.name: tuple(other.name for other in key.broker_keys)
+    for key in TOPIC_KEYS.values()
+    for each in key.broker_keys
+    if each.name != "log.flush.scheduler.interval.ms"  # which is a setting of its own, too
 }
 _STATIC_NAMES = {"node.id": "broker.id"}
 """Settings that are returned with the value of another one of the properties file."""
@@ -77,20 +72,13 @@ _DEFAULTS: Mapping[str, str | None] = {
 }
 """Defaults that are not those of a field of BrokerConfig: None is answered as null."""
 
-_KINDS = {
-    "bool": ConfigType.BOOLEAN,
-    "float": ConfigType.DOUBLE,
-    "string": ConfigType.STRING,
-    "list": ConfigType.LIST,
-}
 _FOR_TOPICS = {each.name: key.name for key in TOPIC_KEYS.values() for each in key.broker_keys}
 
 
 def topic_entries(
     config: Mapping[str, str], settings: BrokerSettings, wanted: Collection[str] | None
 ) -> list[Entry]:
-    """The settings of a topic with its own `config` on a broker with these settings; `wanted`
-    names the ones asked for (None: all)."""
+    """The settings of a topic with its own `config`; `wanted` names those asked for (None: all)."""
     values = effective_values(settings.texts(), config)
     entries = [
         _topic_entry(key, values[name], config, settings)
@@ -108,34 +96,22 @@ def topic_entries(
 def _topic_entry(
     key: TopicKey, text: str, config: Mapping[str, str], settings: BrokerSettings
 ) -> Entry:
-    kind = _type(key)
-    value = _normal(kind, text)
+    value = _normal(key.type, text)
     synonyms = [_synonym(key.name, value, Source.DYNAMIC_TOPIC)] if key.name in config else []
     if key.broker_keys:
         synonyms += _broker_synonyms(key.broker_keys[0].name, settings)
-    entry = _entry(key.name, value, kind, synonyms)
-    entry["documentation"] = TOPIC_DOCUMENTATION.get(key.name)
-    return entry
+    return _entry(key.name, value, key.type, synonyms, TOPIC_DOCUMENTATION.get(key.name))
 
 
 def _kept_entry(name: str, config: Mapping[str, str], settings: BrokerSettings) -> Entry:
     kept = WITHOUT_EFFECT[name]
-    kind = _KINDS.get(kept.kind, ConfigType.LONG)
     synonyms = []
     if name in config:
-        synonyms.append(_synonym(name, _normal(kind, config[name]), Source.DYNAMIC_TOPIC))
+        synonyms.append(_synonym(name, _normal(kept.type, config[name]), Source.DYNAMIC_TOPIC))
     if kept.broker_key:
         synonyms += _broker_synonyms(kept.broker_key, settings)
     value = synonyms[0]["value"] if synonyms else kept.default
-    entry = _entry(name, value, kind, synonyms)
-    entry["documentation"] = KEPT_DOCUMENTATION
-    return entry
-
-
-def _type(key: TopicKey) -> ConfigType:
-    if key.kind == "int":
-        return ConfigType.INT if key.most <= INT32_MAX else ConfigType.LONG
-    return _KINDS[key.kind]
+    return _entry(name, value, kept.type, synonyms, KEPT_DOCUMENTATION)
 
 
 def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
@@ -150,7 +126,6 @@ def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> 
 
 
 def default_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
-    """The settings of the default of all brokers."""
     source = Source.DYNAMIC_DEFAULT_BROKER
     return [
         _broker_entry(name, [each for each in synonyms if each["source"] == source])
@@ -164,11 +139,11 @@ def _broker_entry(name: str, synonyms: list[Entry]) -> Entry:
     kind = _broker_type(name)
     first = synonyms[0] if synonyms else None
     text = first["value"] if first and first["name"] == name else None
-    entry = _entry(name, None if text is None else _normal(kind, text), kind, synonyms)
+    value = None if text is None else _normal(kind, text)
+    entry = _entry(name, value, kind, synonyms, _broker_documentation(name))
     # Kafka describes what is said of one listener as read only, though it takes it.
     of_listener = name.startswith(PREFIX)
     entry["read_only"] = is_read_only(name) or of_listener or kind is ConfigType.UNKNOWN
-    entry["documentation"] = _broker_documentation(name)
     return entry
 
 
@@ -233,7 +208,13 @@ def default_text(name: str) -> str | None:
     return None if default is None else _text(default)
 
 
-def _entry(name: str, value: str | None, kind: ConfigType, synonyms: list[Entry]) -> Entry:
+def _entry(
+    name: str,
+    value: str | None,
+    kind: ConfigType,
+    synonyms: list[Entry],
+    documentation: str | None,
+) -> Entry:
     source = synonyms[0]["source"] if synonyms else Source.DEFAULT
     return {
         "name": name,
@@ -243,7 +224,7 @@ def _entry(name: str, value: str | None, kind: ConfigType, synonyms: list[Entry]
         "is_sensitive": _is_secret(kind),
         "synonyms": synonyms,
         "config_type": int(kind),
-        "documentation": None,
+        "documentation": documentation,
     }
 
 

@@ -1,24 +1,23 @@
 """DescribeConfigs, IncrementalAlterConfigs, AlterConfigs: settings of topics, brokers and loggers.
 
 Topics and the default of all brokers are described and changed on any broker, a broker and its
-loggers by itself. Every other kind of resource is answered with INVALID_REQUEST for that resource
-alone. Dynamic settings are kept in ZooKeeper as Kafka keeps them and hold at once.
+loggers by itself. Dynamic settings are kept in ZooKeeper as Kafka keeps them and hold at once.
 """
 
-from __future__ import annotations
-
-import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.admin.configs import ConfigAdmin, ConfigUpdate
+from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.config.dynamic_config import DEFAULT_NAME, check_change
 from brokerd.config.incremental_changes import ConfigChange, ConfigOperation, apply_operations
-from brokerd.config.kafka_settings import ConfigType, known_setting
 from brokerd.config.topic_config_changes import apply_changes, check_topic_config
+from brokerd.config.update_modes import known_setting
+from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.messages import item_encoder
 from brokerd.server.api.config_entries import (
@@ -29,13 +28,9 @@ from brokerd.server.api.config_entries import (
     topic_entries,
 )
 from brokerd.server.api.loggers import change_levels, logger_entries
+from brokerd.server.live_settings import LiveSettings
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import in_turns, in_turns_awaited
-
-if TYPE_CHECKING:
-    from brokerd.cluster.admin.configs import ConfigAdmin, ConfigUpdate
-    from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
-    from brokerd.server.live_settings import LiveSettings
 
 TOPIC = 2
 BROKER = 4
@@ -120,8 +115,6 @@ class ConfigHandlers:
         return await self._alter_each(request, alter)
 
     async def alter_configs(self, context: RequestContext, request: Any) -> Fields:
-        """Replaces the whole config of each resource; settings that are not named get their
-        defaults."""
 
         async def alter(resource: Any) -> None:
             name = resource.resource_name
@@ -191,10 +184,8 @@ class ConfigHandlers:
             raise _unsupported(kind)
 
     def _check_own(self, name: str, or_else: str = "") -> None:
-        """Checks that it is this broker's id; as in Java it may have a sign or leading zeros."""
         own = self.settings.config.broker_id
-        found = re.fullmatch(r"\+?0*(\d{1,10})", name, re.ASCII)
-        if found is None or int(found[1]) != own:
+        if name != str(own):
             message = f"Unexpected broker id, expected {own}{or_else}, but received {name}"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
 

@@ -1,30 +1,22 @@
 """DeleteRecords: moves the log starts of partitions, durably before it is answered.
 
-`Partition.delete_records` checks the offsets.
-
-The low watermark that is answered is this leader's log start: followers hold no records yet that
-would have to be waited for.
+The low watermark of the answer is this leader's log start: there are no followers to wait for.
 """
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.unified_log import UnifiedLog
+from brokerd.server.background.log_start_saves import LogStartSaves
+from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.requests.context import Fields, RequestContext
+from brokerd.server.requests.led_partitions import LedPartitions
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns, in_turns_awaited
-
-if TYPE_CHECKING:
-    from brokerd.log.unified_log import UnifiedLog
-    from brokerd.server.background.log_start_saves import LogStartSaves
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.requests.led_partitions import LedPartitions
 
 NO_LOW_WATERMARK = -1
 
@@ -38,18 +30,13 @@ class DeleteRecordsHandler:
     async def delete_records(self, context: RequestContext, request: Any) -> Fields:
         """Each partition has a result of its own; one or two writes to disk serve them all."""
         deletions = _Deletions(self.led, self.log_starts)
-        await in_turns(_asked(request), deletions.note)
+        rows = ((topic.name, each) for topic in request.topics for each in topic.partitions)
+        await in_turns(rows, deletions.note)
         await self.pending_reads.load_logs(deletions.logs)
         await in_turns(deletions.wanted.items(), deletions.delete)
         await in_turns_awaited(deletions.deleted, deletions.answer)
         topics = deletions.topics
         return {"topics": [{"name": name, "partitions": rows} for name, rows in topics.items()]}
-
-
-def _asked(request: Any) -> Iterator[tuple[str, int, int]]:
-    for topic in request.topics:
-        for asked in topic.partitions:
-            yield topic.name, int(asked.partition_index), int(asked.offset)
 
 
 class _Deletions:
@@ -63,12 +50,13 @@ class _Deletions:
         self.deleted: list[tuple[Fields, asyncio.Future[None]]] = []
         self.topics: dict[str, list[Fields]] = {}
 
-    def note(self, asked: tuple[str, int, int]) -> None:
-        topic, index, offset = asked
+    def note(self, row: tuple[str, Any]) -> None:
+        topic, asked = row
+        index = int(asked.partition_index)
         if (topic, index) not in self.wanted:
             with suppress(KafkaError):  # said for each
                 self.logs.append(self._led.leader_of(topic, index).log)
-        self.wanted[topic, index] = offset
+        self.wanted[topic, index] = int(asked.offset)
 
     def delete(self, asked: tuple[TopicPartition, int]) -> None:
         (topic, index), offset = asked

@@ -1,26 +1,20 @@
-"""ElectLeaders: preferred-leader and unclean elections by request; none can change a leader yet.
+"""ElectLeaders: preferred and unclean elections by request; none can change a leader yet.
 
-The controller already elects a leader wherever that is possible, and to move a leader to the
-preferred replica needs replication, which comes later. So the answers are ELECTION_NOT_NEEDED
-and ELIGIBLE_LEADERS_NOT_AVAILABLE as in Kafka, and PREFERRED_LEADER_NOT_AVAILABLE where Kafka could
-move the leader. For the same reason no timer rebalances leaders (auto.leader.rebalance.enable).
+The controller elects a leader wherever that is possible, and to move one to the preferred replica
+needs replication. So the answers are ELECTION_NOT_NEEDED and ELIGIBLE_LEADERS_NOT_AVAILABLE as in
+Kafka, and PREFERRED_LEADER_NOT_AVAILABLE where Kafka could move the leader.
 """
 
-from __future__ import annotations
-
+from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.cluster.metadata_image import MetadataImage
 
 PREFERRED = 0
 UNCLEAN = 1
@@ -31,8 +25,7 @@ class ElectLeadersHandler:
     cluster: BrokerLifecycle
 
     def elect_leaders(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
-        """One answer per requested partition; if all are requested, only those where an election
-        was needed."""
+        """One answer per partition; of all partitions only those where an election was needed."""
         self.cluster.require_controller()
         # Version 0 has no election type.
         election = getattr(request, "election_type", PREFERRED)
@@ -48,12 +41,8 @@ class ElectLeadersHandler:
             )
         results: list[Fields] = []
         rows_of: dict[str, list[Fields]] = {}
-        seen: set[TopicPartition] = set()
 
         def elect(key: TopicPartition) -> None:
-            if key in seen:
-                return
-            seen.add(key)
             topic, index = key
             error = _outcome(image, topic, index, election)
             if is_for_all and error.code is ErrorCode.ELECTION_NOT_NEEDED:

@@ -1,10 +1,8 @@
 """Committed offsets: OffsetCommit, OffsetFetch, OffsetDelete."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Iterable, Iterator, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
@@ -12,13 +10,10 @@ from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
+from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.requests.context import Fields, RequestContext, milliseconds
 from brokerd.topic_partition import TopicPartition
-from brokerd.turns import AT_ONCE_MAX, at_once_or_in_turns, in_turns
-
-if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import MetadataImage
-    from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.turns import at_once_or_in_turns, in_turns
 
 COMMIT_INSTANCE_FROM = 7
 COMMIT_LEADER_EPOCH_FROM = 6
@@ -28,22 +23,16 @@ FETCH_MANY_FROM = 8
 
 FETCH_STABLE_FROM = 7
 
-_Found = tuple[
-    list[bytes], dict[TopicPartition, OffsetValue | None], ErrorCode, Set[TopicPartition]
-]
-"""Where a group's topics go, its offsets, the error of each, and which may change yet."""
-_Place = tuple[list[bytes], int, OffsetValue | None, ErrorCode]
+_Found = tuple[ErrorCode, dict[TopicPartition, OffsetValue | None], Set[TopicPartition]]
+"""Of a group: an error, its offsets, and those that an open transaction may change."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupOffsetHandlers:
     groups: GroupService
-    image: MetadataImage
 
     async def offset_commit(self, context: RequestContext, request: Any) -> Fields:
-        """All offsets are written together; checks before and the answer after are done in turns if
-        they are many."""
-        answer = _ByPartition(self.groups, self.image)
+        answer = _ByPartition(self.groups)
         await in_turns(_asked(request.topics), answer.note)
         if answer.known:
             has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
@@ -64,23 +53,18 @@ class GroupOffsetHandlers:
         return reply.errors
 
     def offset_fetch(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
-        """Committed offsets; with require_stable, those that an open transaction may change get an
-        error."""
+        """Committed offsets; require_stable refuses those that an open transaction may change."""
         is_batched = context.api_version >= FETCH_MANY_FROM
-        wants_stable = context.api_version >= FETCH_STABLE_FROM and bool(request.require_stable)
-        answer = _OffsetsAnswer(self.groups, context.api_version, wants_stable)
-        found = at_once_or_in_turns(request.groups if is_batched else [request], answer.find, None)
-        if found is not None or answer.size > AT_ONCE_MAX:
-            return answer.made_in_turns(found)
-        for place in answer.places():
-            answer.encode_partition(place)
-        for each in answer.topics:
-            answer.encode_topic(each)
-        return answer.fields()
+        answer = _OffsetsAnswer(self.groups, context.api_version)
+        fields: Fields = {"groups": answer.groups} if is_batched else answer.first
+        wanted = request.groups if is_batched else [request]
+        needs_stable = context.api_version >= FETCH_STABLE_FROM and bool(request.require_stable)
+        encoding = answer.encode(wanted, needs_stable)
+        return at_once_or_in_turns(encoding, lambda _: None, fields)
 
     async def offset_delete(self, _context: RequestContext, request: Any) -> Fields:
         group_id = request.group_id
-        answer = _ByPartition(self.groups, self.image)
+        answer = _ByPartition(self.groups)
         await in_turns(_asked(request.topics), answer.note)
         partitions = tuple(answer.known)
         try:
@@ -97,10 +81,7 @@ class GroupOffsetHandlers:
 
 
 def _asked(topics: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    """Each topic with each of its partitions, or with None if it has none."""
-    for topic in topics:
-        for each in topic.partitions or (None,):
-            yield topic.name, each
+    return ((topic.name, each) for topic in topics for each in topic.partitions)
 
 
 def _to_commit(partition: TopicPartition, row: Any, has_epoch: bool) -> OffsetToCommit:
@@ -113,18 +94,13 @@ class _ByPartition:
     """An answer in the making. Existing partitions occur once, with the last result; partitions
     that do not exist as often as they are named, as in Kafka."""
 
-    def __init__(self, groups: GroupService, image: MetadataImage) -> None:
+    def __init__(self, groups: GroupService) -> None:
         self._groups = groups
-        self._image = image
         self.known: dict[TopicPartition, Any] = {}
         self.topics: dict[str, Fields] = {}
 
     def note(self, asked: tuple[str, Any]) -> None:
         topic, each = asked
-        if each is None:
-            if topic not in self._image.topics:
-                self._rows(topic)
-            return
         index = int(each.partition_index)
         if not self._groups.knows_partition(topic, index):
             self.add_result(((topic, index), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
@@ -162,80 +138,56 @@ def _commit_request(
 
 
 class _OffsetsAnswer:
-    """An OffsetFetch's answer in the making: what is found, then partitions, then topics."""
+    """An OffsetFetch's answer in the making; `first` is that of the first group, for versions
+    without `groups`."""
 
-    def __init__(self, groups: GroupService, version: int, wants_stable: bool) -> None:
-        self._coordinator = groups
+    def __init__(self, groups: GroupService, version: int) -> None:
+        self._service = groups
         self._version = version
-        self._wants_stable = wants_stable
         self._is_batched = version >= FETCH_MANY_FROM
         self._path = ("groups", "topics") if self._is_batched else ("topics",)
-        self._groups: list[Fields] = []
-        self.topics: list[tuple[list[bytes], str, list[bytes]]] = []
-        """Where each topic's row goes, its name, and its partitions' rows."""
-        self.size = 0
-        """How many partitions are answered."""
-        self._found: list[_Found] = []
+        self.groups: list[Fields] = []
+        self.first: Fields = {}
 
-    def find(self, asked: Any) -> None:
-        """`asked` is a group with its topics; without topics, all that it committed."""
-        errors_inside = self._version < FETCH_TOP_ERROR_FROM
+    def encode(self, groups: Iterable[Any], needs_stable: bool) -> Iterator[None]:
+        """Encodes the offsets of each group for its topics (None: all that it committed), one
+        partition or topic at a time."""
+        for asked in groups:
+            error, offsets, unstable = self._find(asked, needs_stable)
+            inside = error if self._version < FETCH_TOP_ERROR_FROM else ErrorCode.NONE
+            topics: dict[str, list[bytes]] = {}
+            for (topic, index), value in offsets.items():
+                row = _fetched(index, value, inside)
+                if (topic, index) in unstable:
+                    row = _fetched(index, None, ErrorCode.UNSTABLE_OFFSET_COMMIT)
+                topics.setdefault(topic, []).append(self._item(row, "partitions"))
+                yield
+            rows: list[bytes] = []
+            for name, partitions in topics.items():
+                rows.append(self._item({"name": name, "partitions": partitions}))
+                yield
+            answered: Fields = {"error_code": error, "topics": rows}
+            if self._is_batched:
+                self.groups.append({"group_id": asked.group_id, **answered})
+            else:
+                self.first.update(answered)
+            yield
+
+    def _find(self, asked: Any, needs_stable: bool) -> _Found:
         group_id, wanted = asked.group_id, None
         if asked.topics is not None:
             wanted = [(t.name, int(index)) for t in asked.topics for index in t.partition_indexes]
-        error = ErrorCode.NONE
-        offsets: dict[TopicPartition, OffsetValue | None] = {}
-        unstable: Set[TopicPartition] = frozenset()
         try:
-            runtime = self._coordinator.runtime(group_id, may_be_empty=True)
-            offsets = runtime.coordinator.offsets(group_id, wanted)
-            if self._wants_stable:
-                unstable = runtime.coordinator.unstable(group_id, offsets)
-        except KafkaError as refusal:
-            error = refusal.code
-            if errors_inside:
-                offsets = dict.fromkeys(wanted or (), None)
-        inside = error if errors_inside else ErrorCode.NONE
-        topics: list[bytes] = []
-        self.size += len(offsets)
-        self._found.append((topics, offsets, inside, unstable))
-        group: Fields = {"group_id": group_id} if self._is_batched else {}
-        self._groups.append({**group, "error_code": error, "topics": topics})
+            coordinator = self._service.runtime(group_id, may_be_empty=True).coordinator
+            offsets = coordinator.offsets(group_id, wanted)
+            unstable = coordinator.unstable(group_id, offsets) if needs_stable else frozenset()
+        except KafkaError as error:
+            has_rows = self._version < FETCH_TOP_ERROR_FROM
+            return error.code, dict.fromkeys(wanted or (), None) if has_rows else {}, frozenset()
+        return ErrorCode.NONE, offsets, unstable
 
-    async def made_in_turns(self, found: Awaitable[None] | None) -> Fields:
-        if found is not None:
-            await found
-        await in_turns(self.places(), self.encode_partition)
-        await in_turns(self.topics, self.encode_topic)
-        return self.fields()
-
-    def places(self) -> Iterator[_Place]:
-        """Where each partition's row goes, and what it says; fills `topics` meanwhile."""
-        for answered, offsets, error, unstable in self._found:
-            topics: dict[str, list[bytes]] = {}
-            for (topic, index), value in offsets.items():
-                rows = topics.get(topic)
-                if rows is None:
-                    rows = topics[topic] = []
-                    self.topics.append((answered, topic, rows))
-                if (topic, index) in unstable:
-                    yield rows, index, None, ErrorCode.UNSTABLE_OFFSET_COMMIT
-                else:
-                    yield rows, index, value, error
-
-    def encode_partition(self, place: _Place) -> None:
-        rows, index, value, error = place
-        path = (*self._path, "partitions")
-        row = _fetched(index, value, error)
-        rows.append(encode_item(ApiKey.OFFSET_FETCH, self._version, path, row))
-
-    def encode_topic(self, place: tuple[list[bytes], str, list[bytes]]) -> None:
-        topics, name, rows = place
-        row = {"name": name, "partitions": rows}
-        topics.append(encode_item(ApiKey.OFFSET_FETCH, self._version, self._path, row))
-
-    def fields(self) -> Fields:
-        return {"groups": self._groups} if self._is_batched else self._groups[0]
+    def _item(self, row: Fields, *inner: str) -> bytes:
+        return encode_item(ApiKey.OFFSET_FETCH, self._version, (*self._path, *inner), row)
 
 
 def _fetched(index: int, value: OffsetValue | None, error: ErrorCode) -> Fields:

@@ -1,16 +1,13 @@
-"""Members and groups: FindCoordinator, JoinGroup, SyncGroup, Heartbeat, LeaveGroup, ListGroups,
-DescribeGroups, DeleteGroups.
+"""FindCoordinator, JoinGroup, SyncGroup, Heartbeat, LeaveGroup, ListGroups, DescribeGroups,
+DeleteGroups.
 
-A handler only translates: the request to the coordinator's types, the reply to the protocol's.
-Errors before a coordinator is found (it loads, it is elsewhere, the group id is invalid) are
-answered in the same form as the coordinator's own errors.
+A handler only translates. Errors before a coordinator is found (it loads, it is elsewhere, the
+group id is invalid) are answered in the same form as the coordinator's own.
 """
-
-from __future__ import annotations
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from brokerd.coordinator.group.coordinator import GroupCoordinator
@@ -31,12 +28,9 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.producers import NO_TRANSACTIONS
-from brokerd.server.coordinator_runtime.group_service import NAME_BYTES_MAX
+from brokerd.server.coordinator_runtime.group_service import NAME_BYTES_MAX, GroupService
 from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
 from brokerd.turns import at_once_or_in_turns, in_turns_awaited
-
-if TYPE_CHECKING:
-    from brokerd.server.coordinator_runtime.group_service import GroupService
 
 KEY_IS_GROUP = 0
 KEY_IS_TRANSACTION = 1

@@ -5,30 +5,18 @@ a timestamp's offset at or above it is not known yet. A look-up by time, and the
 read files: a little on the loop, of many partitions in turns, and what takes long in threads.
 """
 
-from __future__ import annotations
-
+from collections.abc import Awaitable
 from dataclasses import dataclass
-from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import inspection
 from brokerd.log.segments import offset_for_timestamp
-from brokerd.protocol import list_offsets_v0
 from brokerd.protocol.fetch_request import READ_COMMITTED
+from brokerd.replication.partition import Partition
 from brokerd.server.api.partition_answers import answer_partitions
+from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.requests.context import Fields, RequestContext
-from brokerd.topic_partition import TopicPartition
-from brokerd.turns import at_once_or_in_turns
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from brokerd.clock import Clock
-    from brokerd.protocol.list_offsets_v0 import RequestedPartition
-    from brokerd.replication.partition import Partition
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.led_partitions import LedPartitions
 
 LATEST = -1
 EARLIEST = -2
@@ -42,36 +30,17 @@ SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LAT
 @dataclass(frozen=True, slots=True)
 class ListOffsetsHandlers:
     led: LedPartitions
-    clock: Clock
     pending_reads: PendingReads
 
     def list_offsets(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
-        """One offset per partition, in v0 several; errors are per partition."""
-        if context.api_version == 0:
-            return answer_partitions(
-                self.pending_reads, context, request, self._segment_offsets,
-                encode=list_offsets_v0.encode_partition,
-            )  # fmt: skip
         version = context.api_version
         committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
-        once: set[TopicPartition] = set()
-        twice: set[TopicPartition] = set()
-
-        def note(key: TopicPartition) -> None:
-            (twice if key in once else once).add(key)
 
         def answer(topic: str, asked: Any, *, may_block: bool) -> Fields:
-            if (topic, asked.partition_index) in twice:
-                return _refused(asked, ErrorCode.INVALID_REQUEST)
             return self._listed(topic, asked, version, committed, may_block=may_block)
 
-        def answer_all() -> Fields | Awaitable[Fields]:
-            topics = [(each.name, each.partitions) for each in request.topics]
-            return answer_partitions(self.pending_reads, context, topics, answer)
-
-        keys = ((t.name, each.partition_index) for t in request.topics for each in t.partitions)
-        noted = at_once_or_in_turns(keys, note, None)
-        return answer_all() if noted is None else _behind(noted, answer_all)
+        topics = [(each.name, each.partitions) for each in request.topics]
+        return answer_partitions(self.pending_reads, context, topics, answer)
 
     def _listed(
         self, topic: str, asked: Any, version: int, committed: bool, *, may_block: bool
@@ -86,37 +55,13 @@ class ListOffsetsHandlers:
                 partition, asked.timestamp, committed, may_block=may_block
             )
         except KafkaError as error:
-            return _refused(asked, error.code)
+            return {"partition_index": asked.partition_index, "error_code": int(error.code)}
         return {
             "partition_index": asked.partition_index,
             "error_code": 0,
             "timestamp": timestamp_ms,
             "offset": offset,
             "leader_epoch": leader_epoch,
-        }
-
-    def _segment_offsets(self, topic: str, asked: RequestedPartition, **_: bool) -> Fields:
-        """The base offsets of segments last written before a time, newest first (Kafka's
-        UnifiedLog.legacyFetchOffsetsBefore)."""
-        try:
-            if asked.timestamp < EARLIEST:
-                raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
-            partition = self.led.leader_of(topic, asked.partition_index, -1)
-            now_ms = self.clock.now_ms()
-            points = inspection.segment_times(partition.log, now_ms)
-        except KafkaError as error:
-            return {"partition_index": asked.partition_index, "error_code": int(error.code)}
-        if asked.timestamp == EARLIEST:
-            points = points[:1]
-        elif asked.timestamp != LATEST:
-            while points and points[-1][1] > asked.timestamp:
-                points.pop()
-        end = partition.high_watermark
-        offsets = sorted({min(offset, end) for offset, _ in points}, reverse=True)
-        return {
-            "partition_index": asked.partition_index,
-            "error_code": 0,
-            "offsets": offsets[: max(asked.max_num_offsets, 0)],
         }
 
     def offset_for_leader_epoch(
@@ -143,18 +88,6 @@ class ListOffsetsHandlers:
             "leader_epoch": epoch,
             "end_offset": end_offset,
         }
-
-
-async def _behind(
-    noted: Awaitable[None], answer_all: Callable[[], Fields | Awaitable[Fields]]
-) -> Fields:
-    await noted
-    answer = answer_all()
-    return await answer if isawaitable(answer) else answer
-
-
-def _refused(asked: Any, code: ErrorCode) -> Fields:
-    return {"partition_index": asked.partition_index, "error_code": int(code)}
 
 
 def _offset_at(

@@ -1,21 +1,16 @@
 """DescribeLogDirs and AlterReplicaLogDirs: the log directories of this broker."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.errors import ErrorCode
+from brokerd.log.log_manager import LogManager
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.requests.context import Fields, RequestContext
-from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
-
-if TYPE_CHECKING:
-    from brokerd.log.log_manager import LogManager
-    from brokerd.log.unified_log import UnifiedLog
 
 _PARTITIONS = ("results", "topics", "partitions")
 
@@ -25,8 +20,7 @@ class LogDirHandlers:
     logs: LogManager
 
     async def describe_log_dirs(self, context: RequestContext, request: Any) -> Fields:
-        """Each log directory with its disk's space and the sizes of the partitions asked for (all
-        if none are named)."""
+        """Each log directory: the space of its disk, the sizes of the partitions asked for."""
         wanted = None
         if request.topics is not None:
             wanted = {(each.topic, index) for each in request.topics for index in each.partitions}
@@ -59,20 +53,13 @@ class LogDirHandlers:
 
     async def alter_replica_log_dirs(self, context: RequestContext, request: Any) -> Fields:
         """Succeeds if the replica is already in the named directory; no replica is moved between
-        directories yet. If a replica is named twice, the last path counts."""
-        paths: dict[TopicPartition, str] = {}
+        directories yet."""
         by_topic: dict[str, list[Fields]] = {}
 
-        def note(asked: tuple[str, int, str]) -> None:
+        def answer(asked: tuple[str, int, str]) -> None:
             topic, index, path = asked
-            paths[topic, index] = path
-
-        def answer(asked: tuple[TopicPartition, str]) -> None:
-            (topic, index), path = asked
-            error = self._move(topic, index, path)
-            by_topic.setdefault(topic, []).append(
-                {"partition_index": index, "error_code": int(error)}
-            )
+            code = int(self._move(topic, index, path))
+            by_topic.setdefault(topic, []).append({"partition_index": index, "error_code": code})
 
         rows = (
             (topic.name, int(index), directory.path)
@@ -80,8 +67,7 @@ class LogDirHandlers:
             for topic in directory.topics
             for index in topic.partitions
         )
-        await in_turns(rows, note)
-        await in_turns(paths.items(), answer)
+        await in_turns(rows, answer)
         return {
             "results": [
                 {"topic_name": topic, "partitions": each} for topic, each in by_topic.items()

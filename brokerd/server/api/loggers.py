@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from brokerd.config.incremental_changes import ConfigChange, ConfigOperation
-from brokerd.config.kafka_settings import ConfigType
+from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.api.config_entries import Source
 
@@ -25,7 +25,6 @@ _LEVELS = {
 
 
 def logger_entries(wanted: Collection[str] | None) -> list[dict[str, Any]]:
-    """Every logger with its effective level."""
     return [
         {
             "name": name,

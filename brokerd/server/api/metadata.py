@@ -1,33 +1,25 @@
 """Metadata: brokers, topics and leaders of the cluster; creates topics."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.topic_names import check_topic_name
-from brokerd.errors import ErrorCode, KafkaError
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+from brokerd.cluster.metadata_image import TopicInfo
+from brokerd.cluster.topic_names import is_topic_name
+from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item, encode_response
-from brokerd.server.api.metadata_cache import View
+from brokerd.server.api.metadata_cache import MetadataCache, View
 from brokerd.server.requests.context import Fields, Reply, RequestContext
-from brokerd.server.requests.request_codec import as_kafka_error
+from brokerd.server.requests.reply_frames import as_kafka_error
 from brokerd.turns import AT_ONCE_MAX, in_turns
-
-if TYPE_CHECKING:
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.cluster.metadata_image import TopicInfo
-    from brokerd.server.api.metadata_cache import MetadataCache
 
 CREATED_AT_ONCE = 32
 WARM_UPS_MAX = 3
-
-IDS_FIELD_FROM, IDS_FROM = 10, 12
-"""Versions of Metadata: the first with a topic's id, and the first in which it may be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +30,13 @@ class MetadataHandlers:
 
     def metadata(self, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
         """Brokers of the client's listener, and the topics asked for; creates them if allowed."""
-        if IDS_FIELD_FROM <= context.api_version < IDS_FROM and _needs_ids(request):
-            code = int(ErrorCode.INVALID_REQUEST)
-            topics = [
-                {"error_code": code, "name": each.name or "", "topic_id": each.topic_id}
-                for each in request.topics
-            ]
-            return {"brokers": (), "topics": topics}
         answer = _Answer(self, context, request)
         missing = answer.topics_to_create()
         if missing or answer.is_slow() or answer.new_topics():
             return self._metadata_later(answer, missing)
         return answer.encode()
 
-    async def _metadata_later(self, answer: _Answer, missing: list[str]) -> Reply:
+    async def _metadata_later(self, answer: "_Answer", missing: list[str]) -> Reply:
         for start in range(0, len(missing), CREATED_AT_ONCE):
             names = missing[start : start + CREATED_AT_ONCE]
             created = await asyncio.gather(
@@ -68,14 +53,7 @@ class MetadataHandlers:
         return answer.encode()
 
 
-def _needs_ids(request: Any) -> bool:
-    """Whether a topic has an id, or no name; versions 10 and 11 know the field and refuse both."""
-    return any(each.topic_id or each.name is None for each in request.topics or ())
-
-
 class _Answer:
-    """One Metadata response in the making."""
-
     def __init__(self, handlers: MetadataHandlers, context: RequestContext, request: Any) -> None:
         self._cluster = handlers.cluster
         self._image = handlers.cluster.image
@@ -88,7 +66,8 @@ class _Answer:
         self._failures: dict[str, ErrorCode] = {}
         self._unknown_rows: dict[tuple[str | None, UUID | None, ErrorCode], bytes] = {}
         topics = request.topics or ()
-        self._ids = list(dict.fromkeys(filter(None, (_id_of(each) for each in topics))))
+        ids = (getattr(topic, "topic_id", None) for topic in topics)  # None: it has a name
+        self._ids = list(dict.fromkeys(filter(None, ids)))
         # one id, and the names of the request count no more, as in Kafka
         self._names = [] if self._ids else list(dict.fromkeys(topic.name for topic in topics))
 
@@ -104,16 +83,8 @@ class _Answer:
         if not getattr(self._request, "allow_auto_topic_creation", True):
             return []
         known = self._image.topics
-        missing = []
-        for name in self._names:
-            if name is not None and name not in known:
-                try:
-                    check_topic_name(name)
-                except KafkaError as error:
-                    self._failures[name] = error.code
-                else:
-                    missing.append(name)
-        return list(dict.fromkeys(missing))
+        named = (each for each in self._names if each is not None and each not in known)
+        return list(filter(is_topic_name, named))
 
     def new_topics(self) -> list[str]:
         """The requested topics whose leaders may not know all their partitions yet."""
@@ -146,8 +117,7 @@ class _Answer:
         return View(self._version, self._operations, frozenset(unseen))
 
     def is_slow(self) -> bool:
-        """Whether so many partitions, or names of unknown topics, must be encoded that it takes
-        several iterations of the loop."""
+        """Whether it takes several iterations of the loop to encode what is not cached."""
         asked = len(self._names) + len(self._ids)
         if (
             asked > AT_ONCE_MAX
@@ -173,7 +143,7 @@ class _Answer:
         if getattr(self._request, "include_cluster_authorized_operations", False):
             fields["cluster_authorized_operations"] = CLUSTER_OPERATIONS
         if self._is_for_all:
-            topics = [self._known(info, view) for info in image.topics.values()]
+            topics = [self._cache.topic(view, info) for info in image.topics.values()]
         else:
             topics = [self._by_id(topic_id, view) for topic_id in self._ids]
             topics += [self._by_name(name, view) for name in self._names]
@@ -190,23 +160,23 @@ class _Answer:
                 )
         return listed
 
-    def _known(self, info: TopicInfo, view: View) -> bytes:
-        return self._cache.topic(view, info)
-
     def _by_id(self, topic_id: UUID, view: View) -> bytes:
         image = self._image
         info = image.topics.get(image.topic_ids.get(topic_id, ""))
         if info is None:
             return self._unknown(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
-        return self._known(info, view)
+        return self._cache.topic(view, info)
 
     def _by_name(self, name: str | None, view: View) -> bytes:
         if name is None:
             return self._unknown("", None, ErrorCode.INVALID_TOPIC_EXCEPTION)
         info = self._image.topics.get(name)
         if info is not None:
-            return self._known(info, view)
-        return self._unknown(name, None, self._failures.get(name) or _why_unknown(name))
+            return self._cache.topic(view, info)
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if not is_topic_name(name):
+            code = ErrorCode.INVALID_TOPIC_EXCEPTION
+        return self._unknown(name, None, self._failures.get(name, code))
 
     def _unknown(self, name: str | None, topic_id: UUID | None, code: ErrorCode) -> bytes:
         key = (name, topic_id, code)
@@ -216,16 +186,3 @@ class _Answer:
             row = encode_item(ApiKey.METADATA, self._version, ("topics",), fields)
             self._unknown_rows[key] = row
         return row
-
-
-def _id_of(topic: Any) -> UUID | None:
-    """The id by which a topic is requested; None without one, which is zero on the wire."""
-    return getattr(topic, "topic_id", None)
-
-
-def _why_unknown(name: str) -> ErrorCode:
-    try:
-        check_topic_name(name)
-    except KafkaError as error:
-        return error.code
-    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

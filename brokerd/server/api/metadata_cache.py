@@ -1,20 +1,15 @@
 """Encoded topics of Metadata responses, dropped when the topic changes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import NOT_ASKED, TOPIC_OPERATIONS
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-
-if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-    from brokerd.replication.state import PartitionState
-
+from brokerd.replication.state import PartitionState
 
 UNCACHED_MAX = 1_000
 """More partitions than this are not encoded in one iteration of the loop (about 5 ms)."""
@@ -25,8 +20,7 @@ LISTENER_NOT_FOUND_FROM = 6
 
 
 class View(NamedTuple):
-    """What the bytes of a topic depend on besides the image. `unseen` are live brokers without the
-    client's listener."""
+    """What the bytes of a topic depend on. `unseen`: live brokers without the client's listener."""
 
     version: int
     operations: bool = False
@@ -65,7 +59,6 @@ class MetadataCache:
         return False
 
     def topic(self, view: View, info: TopicInfo) -> bytes:
-        """The encoded form of an existing topic."""
         encoded = self._encoded.setdefault(view, {})
         data = encoded.get(info.name)
         if data is None:

@@ -1,29 +1,21 @@
 """InitProducerId: an id for each idempotent producer. DescribeProducers: the producers of a log.
 
-Transactions are not served yet. A producer that wants them gets an error
-TRANSACTIONAL_ID_AUTHORIZATION_FAILED, here and where it asks for their coordinator: it is the one
-error that every client takes for final. librdkafka would ask again, until its user's time is up,
-after any other.
+A producer that wants transactions gets TRANSACTIONAL_ID_AUTHORIZATION_FAILED, here and where it
+asks for their coordinator: the one error that every client takes for final.
 """
 
-from __future__ import annotations
-
+from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.producer_state import NO_SEQUENCE
 from brokerd.server.api.partition_answers import answer_partitions
+from brokerd.server.background.pending_reads import PendingReads
+from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
 from brokerd.server.requests.context import Fields, RequestContext, error_part
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
-    from brokerd.server.requests.led_partitions import LedPartitions
-
+from brokerd.server.requests.led_partitions import LedPartitions
 
 NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
@@ -36,14 +28,8 @@ class ProducerHandlers:
 
     async def init_producer_id(self, context: RequestContext, request: Any) -> Fields:
         """A fresh id with epoch 0; a transactional id is refused until transactions are served."""
-        given = getattr(request, "producer_id", -1), getattr(request, "producer_epoch", -1)
-        are_apart = (given[0] == -1) != (given[1] == -1)  # they go together
-        code = None
-        if request.transactional_id == "" or (request.transactional_id is None and are_apart):
-            code = ErrorCode.INVALID_REQUEST
-        elif request.transactional_id is not None:
-            code = NO_TRANSACTIONS
-        if code is not None:
+        if request.transactional_id is not None:
+            code = NO_TRANSACTIONS if request.transactional_id else ErrorCode.INVALID_REQUEST
             return {"error_code": int(code), "producer_id": -1, "producer_epoch": -1}
         return {
             "error_code": 0,
@@ -54,7 +40,6 @@ class ProducerHandlers:
     def describe_producers(
         self, context: RequestContext, request: Any
     ) -> Fields | Awaitable[Fields]:
-        """The producers that the log of each partition knows."""
         return answer_partitions(
             self.pending_reads,
             context,

@@ -1,14 +1,16 @@
 """DescribeClientQuotas, AlterClientQuotas: quotas are stored and returned as Kafka does; nothing is
 held to them yet."""
 
-from __future__ import annotations
-
+import asyncio
 import ipaddress
 import socket
+from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.admin.configs import ConfigAdmin
 from brokerd.cluster.admin.quotas import (
     IP,
     Component,
@@ -22,19 +24,13 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import in_turns_awaited
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from brokerd.cluster.admin.configs import ConfigAdmin
-    from brokerd.server.network.host_lookups import HostLookups
-
 KINDS = ("users", "clients", "ips")
 
 
 @dataclass(frozen=True, slots=True)
 class QuotaHandlers:
     configs: ConfigAdmin
-    host_lookups: HostLookups
+    host_lookups: Executor
 
     async def describe_client_quotas(self, context: RequestContext, request: Any) -> Fields:
         """The quotas in ZooKeeper that match the filter."""
@@ -83,15 +79,15 @@ class QuotaHandlers:
         await self.configs.alter(path, wanted, validate_only=validate_only)
 
     async def _check_address(self, name: str | None) -> None:
-        """Checks that it is an address or a name that can be resolved; None is the default of
-        all."""
+        """It must be an address or a name that can be resolved; None is the default of all."""
         if name is None:
             return
         try:
             ipaddress.ip_address(name)
         except ValueError:
             try:
-                await self.host_lookups.run(socket.getaddrinfo, name, None)
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(self.host_lookups, socket.getaddrinfo, name, None)
             except (OSError, UnicodeError):
                 message = f"{name} is not a valid IP or resolvable host."
                 raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None

@@ -1,24 +1,18 @@
 """AlterPartitionReassignments, ListPartitionReassignments: replicas are not moved yet.
 
-An invalid request gets Kafka's error. The current assignment is accepted (the leader gets a new
-epoch, as after any reassignment); any other is refused with INVALID_REPLICA_ASSIGNMENT. A
-reassignment that Kafka's controller left in ZooKeeper is listed.
+The current assignment is accepted and changes nothing; any other is refused with
+INVALID_REPLICA_ASSIGNMENT. A reassignment that Kafka's controller left in ZooKeeper is listed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
+from brokerd.replication.state import PartitionState
+from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
-
-if TYPE_CHECKING:
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.cluster.metadata_image import MetadataImage
-    from brokerd.replication.state import PartitionState
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +28,9 @@ class ReassignmentHandlers:
         def look(asked: tuple[str, Any]) -> None:
             name, each = asked
             key = (name, int(each.partition_index))
-            outcomes[key] = _refusal(image, key, each.replicas)
+            outcomes[key] = _refusal(image.partition(*key), each.replicas)
 
         await in_turns(((t.name, each) for t in request.topics for each in t.partitions), look)
-        accepted = [key for key, error in outcomes.items() if error is None]
-        timeout_ms = milliseconds(request.timeout)
-        outcomes |= await self.cluster.topics.renew_epochs(accepted, timeout_ms)
         topics: dict[str, list[Fields]] = {}
 
         def answer(outcome: tuple[TopicPartition, KafkaError | None]) -> None:
@@ -53,8 +44,7 @@ class ReassignmentHandlers:
         }
 
     async def list_partition_reassignments(self, context: RequestContext, request: Any) -> Fields:
-        """The partitions with replicas that are being added or removed; all, or the requested
-        ones."""
+        """The partitions, of all or of those asked for, with replicas being added or removed."""
         self.cluster.require_controller()
         image = self.cluster.image
         if request.topics is None:
@@ -85,41 +75,18 @@ class ReassignmentHandlers:
         }
 
 
-def _refusal(
-    image: MetadataImage, key: TopicPartition, replicas: tuple[int, ...] | None
-) -> KafkaError | None:
-    try:
-        _check(image, image.partition(*key), replicas)
-    except KafkaError as error:
-        return error.alone()
-    return None
-
-
-def _check(
-    image: MetadataImage, state: PartitionState | None, replicas: tuple[int, ...] | None
-) -> None:
-    """Raises KafkaError unless the partition already has exactly these replicas."""
-    if state is None and replicas is not None:
-        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
-    if state is None or replicas is None:
-        if state and (state.adding or state.removing):
-            raise _invalid("Reassignments cannot be cancelled on this broker yet.")
-        raise KafkaError(
-            ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "No partition reassignment is in progress."
-        )
-    if not replicas:
-        raise _invalid("Empty replica list specified in partition reassignment.")
-    if len(set(replicas)) != len(replicas):
-        raise _invalid("Duplicate replica ids in partition reassignment replica list.")
-    if min(replicas) < 0:
-        raise _invalid("Invalid broker id in replica list.")
-    dead = sorted(set(replicas) - image.brokers.keys())
-    if dead:
-        ids = ", ".join(map(str, dead))
-        raise _invalid(f"Replica assignment has brokers that are not alive: {ids}.")
-    if tuple(replicas) != state.replicas:
-        raise _invalid("Replicas cannot be moved to other brokers on this broker yet.")
-
-
-def _invalid(message: str) -> KafkaError:
-    return KafkaError(ErrorCode.INVALID_REPLICATION_ASSIGNMENT, message)
+def _refusal(state: PartitionState | None, replicas: tuple[int, ...] | None) -> KafkaError | None:
+    """None if the partition already has exactly these replicas. Without replicas a reassignment is
+    to be cancelled."""
+    code, message = ErrorCode.INVALID_REPLICATION_ASSIGNMENT, ""
+    if replicas is None and state and (state.adding or state.removing):
+        message = "Reassignments cannot be cancelled on this broker yet."
+    elif replicas is None:
+        code = ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+        message = "No partition reassignment is in progress."
+    elif state is None:
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        message = "The partition does not exist."
+    elif tuple(replicas) != state.replicas:
+        message = "Replicas cannot be moved to other brokers on this broker yet."
+    return KafkaError(code, message) if message else None

@@ -1,65 +1,81 @@
-"""SASL, ACLs and delegation tokens on listeners that know no users: what Kafka answers there.
+"""SASL, ACLs, delegation tokens and SCRAM credentials: what Kafka answers without an authorizer, on
+listeners that know no users."""
 
-Without an authorizer ACLs are disabled; on a plaintext listener everybody has been let in already
-and nobody may have a token.
-"""
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
-from __future__ import annotations
-
-from typing import Any
-
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.context import Fields, Handler, RequestContext
+from brokerd.server.requests.context import Fields, RequestContext
+from brokerd.turns import in_turns
+
+_NO_TOKEN = int(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
+_NO_CREDENTIAL = KafkaError(
+    ErrorCode.RESOURCE_NOT_FOUND,
+    "Attempt to describe or delete a user credential that does not exist",
+)
+_NOT_KEPT = KafkaError(
+    ErrorCode.UNSUPPORTED_SASL_MECHANISM,
+    "This broker keeps no SCRAM credentials, since none of its listeners has SASL yet. Clients can"
+    " be let in by their certificates: ssl.client.auth=required on an SSL listener",
+)
 
 
-def acls(context: RequestContext, request: Any) -> Fields:
-    """Without an authorizer there are no ACLs."""
-    raise KafkaError(ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")
+@dataclass(frozen=True, slots=True)
+class SecurityHandlers:
+    cluster: BrokerLifecycle
+
+    def sasl_handshake(self, context: RequestContext, request: Any) -> NoReturn:
+        message = "This listener has no SASL: send requests at once."
+        raise KafkaError(ErrorCode.ILLEGAL_SASL_STATE, message)
+
+    sasl_authenticate = sasl_handshake
+
+    def describe_acls(self, context: RequestContext, request: Any) -> NoReturn:
+        raise KafkaError(ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")
+
+    create_acls = delete_acls = describe_acls
+
+    def create_delegation_token(self, context: RequestContext, request: Any) -> Fields:
+        nobody = {"principal_type": "User", "principal_name": "ANONYMOUS"}
+        requester = {f"token_requester_{name}": value for name, value in nobody.items()}
+        times = dict.fromkeys(("issue_timestamp", "expiry_timestamp", "max_timestamp"))
+        return {"error_code": _NO_TOKEN, **nobody, **requester, **times}
+
+    def renew_delegation_token(self, context: RequestContext, request: Any) -> Fields:
+        return {"error_code": _NO_TOKEN, "expiry_timestamp": None}
+
+    expire_delegation_token = renew_delegation_token
+
+    def describe_delegation_token(self, context: RequestContext, request: Any) -> Fields:
+        return {"error_code": _NO_TOKEN}
+
+    async def describe_user_scram_credentials(
+        self, context: RequestContext, request: Any
+    ) -> Fields:
+        """Of all users: none. Of those asked for: that they have none."""
+        results = await _results({user.name: _NO_CREDENTIAL for user in request.users or ()})
+        return {"error_code": 0, "error_message": None, "results": results}
+
+    async def alter_user_scram_credentials(self, context: RequestContext, request: Any) -> Fields:
+        """No credential can be set, and there is none to delete: each user gets an error."""
+        deletion, upsertion = _NO_CREDENTIAL, _NOT_KEPT
+        try:
+            self.cluster.require_controller()
+        except KafkaError as error:
+            deletion = upsertion = error.alone()
+        errors = {each.name: deletion for each in request.deletions}
+        errors |= {each.name: upsertion for each in request.upsertions}
+        return {"results": await _results(errors)}
 
 
-ANONYMOUS = {"principal_type": "User", "principal_name": "ANONYMOUS"}
-"""Who everybody is on a listener that asks nobody."""
+async def _results(errors: dict[str, KafkaError]) -> list[Fields]:
+    results: list[Fields] = []
 
-NO_TOKEN: Fields = {
-    "error_code": int(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
-    **ANONYMOUS,
-    **{f"token_requester_{name}": value for name, value in ANONYMOUS.items()},
-    "issue_timestamp": None,
-    "expiry_timestamp": None,
-    "max_timestamp": None,
-}
+    def add(each: tuple[str, KafkaError]) -> None:
+        user, error = each
+        code, message = int(error.code), error.message
+        results.append({"user": user, "error_code": code, "error_message": message})
 
-
-def create_delegation_token(context: RequestContext, request: Any) -> Fields:
-    """Only authenticated users may have tokens."""
-    return NO_TOKEN
-
-
-def change_delegation_token(context: RequestContext, request: Any) -> Fields:
-    """RenewDelegationToken, ExpireDelegationToken: there are no tokens."""
-    return {name: NO_TOKEN[name] for name in ("error_code", "expiry_timestamp")}
-
-
-def describe_delegation_token(context: RequestContext, request: Any) -> Fields:
-    return {"error_code": NO_TOKEN["error_code"]}
-
-
-def sasl(context: RequestContext, request: Any) -> Fields:
-    """A listener without SASL does not authenticate."""
-    raise KafkaError(
-        ErrorCode.ILLEGAL_SASL_STATE, "This listener has no SASL: send requests at once."
-    )
-
-
-HANDLERS: dict[int, Handler] = {
-    ApiKey.SASL_HANDSHAKE: sasl,
-    ApiKey.SASL_AUTHENTICATE: sasl,
-    ApiKey.DESCRIBE_ACLS: acls,
-    ApiKey.CREATE_ACLS: acls,
-    ApiKey.DELETE_ACLS: acls,
-    ApiKey.CREATE_DELEGATION_TOKEN: create_delegation_token,
-    ApiKey.RENEW_DELEGATION_TOKEN: change_delegation_token,
-    ApiKey.EXPIRE_DELEGATION_TOKEN: change_delegation_token,
-    ApiKey.DESCRIBE_DELEGATION_TOKEN: describe_delegation_token,
-}
+    await in_turns(errors.items(), add)
+    return results

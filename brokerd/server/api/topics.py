@@ -1,32 +1,22 @@
 """CreateTopics, DeleteTopics, CreatePartitions: one answer per topic, served by the controller."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from brokerd.cluster.admin.new_topic_plan import TopicPlan
 from brokerd.cluster.admin.requests import NewPartitions, NewTopic
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+from brokerd.config.dynamic_config import BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.config_entries import topic_entries
-from brokerd.server.requests.context import Fields, RequestContext, error_part
+from brokerd.server.live_settings import LiveSettings
+from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
 from brokerd.turns import in_turns
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.config.dynamic_config import BrokerSettings
-    from brokerd.server.live_settings import LiveSettings
-
-
 NO_ID = UUID(int=0)
-DISABLED_FROM = 3
-"""The version of DeleteTopics from which on clients know TOPIC_DELETION_DISABLED."""
 CONFIGS_FROM = 5
 """The first version of CreateTopics whose response has a topic's settings."""
 
@@ -37,13 +27,12 @@ class TopicHandlers:
     settings: LiveSettings
 
     async def create_topics(self, context: RequestContext, request: Any) -> Fields:
-        """Creates topics by count or by assignment. A name that is given twice is answered
-        twice."""
+        """Creates topics by count or by assignment. A name given twice is answered twice."""
         wanted: list[NewTopic] = []
         await in_turns(request.topics, lambda topic: wanted.append(_new_topic(topic)))
         results = await self.cluster.topics.create(
             wanted,
-            timeout_ms=_ms(request.timeout),
+            timeout_ms=milliseconds(request.timeout),
             validate_only=getattr(request, "validate_only", False),
         )
         answers = _Creations(
@@ -53,18 +42,22 @@ class TopicHandlers:
         return {"topics": answers.rows}
 
     async def delete_topics(self, context: RequestContext, request: Any) -> Fields:
-        """Deletes topics by name, or (from version 6 on) by id. A topic that is given twice is
-        answered twice; if one has both a name and an id, the whole request is refused, as in
-        Kafka."""
+        """Deletes topics by name or (from version 6) id. One given twice is answered twice."""
         asked = _asked_to_delete(request)
-        refusal = self._deletion_refused(context, asked)
+        refusal = None
+        try:
+            self.cluster.topics.check_deletion()
+        except KafkaError as error:
+            refusal = error.alone()
         topic_ids = self.cluster.image.topic_ids
         rows = asked
         results: dict[str, KafkaError | None] = {}
         if refusal is None:
             rows = [(topic_ids.get(by) if by else name, by) for name, by in asked]
             names = dict.fromkeys(name for name, _ in rows if name is not None)
-            results = await self.cluster.topics.delete(list(names), timeout_ms=_ms(request.timeout))
+            results = await self.cluster.topics.delete(
+                list(names), timeout_ms=milliseconds(request.timeout)
+            )
         responses: list[bytes] = []
 
         def add(row: tuple[str | None, UUID | None]) -> None:
@@ -79,30 +72,15 @@ class TopicHandlers:
         await in_turns(rows, add)
         return {"responses": responses}
 
-    def _deletion_refused(
-        self, context: RequestContext, asked: list[tuple[str | None, UUID | None]]
-    ) -> KafkaError | None:
-        """The answer for every topic of a request that is refused as a whole."""
-        try:
-            self.cluster.topics.check_deletion()
-        except KafkaError as error:
-            is_disabled = error.code is ErrorCode.TOPIC_DELETION_DISABLED
-            if is_disabled and context.api_version < DISABLED_FROM:
-                return KafkaError(ErrorCode.INVALID_REQUEST, error.message)
-            return error.alone()
-        if any(name is not None and topic_id for name, topic_id in asked):
-            return KafkaError(
-                ErrorCode.INVALID_REQUEST, "Give each topic's name or its id, not both."
-            )
-        return None
-
     async def create_partitions(self, context: RequestContext, request: Any) -> Fields:
         """Adds partitions up to a total count, with or without an assignment of their replicas."""
         requests: list[NewPartitions] = []
         rows: list[Fields] = []
 
         def note(topic: Any) -> None:
-            assignment = _assignment(topic.assignments)
+            assignment = None  # the broker places the replicas
+            if topic.assignments is not None:
+                assignment = tuple(tuple(each.broker_ids) for each in topic.assignments)
             requests.append(
                 NewPartitions(topic=topic.name, total=topic.count, assignment=assignment)
             )
@@ -113,7 +91,7 @@ class TopicHandlers:
 
         await in_turns(request.topics, note)
         results = await self.cluster.topics.grow(
-            requests, timeout_ms=_ms(request.timeout), validate_only=request.validate_only
+            requests, timeout_ms=milliseconds(request.timeout), validate_only=request.validate_only
         )
         await in_turns(results.items(), answer)
         return {"results": rows}
@@ -131,8 +109,8 @@ def _new_topic(topic: Any) -> NewTopic:
 
 
 class _Creations:
-    """The answers to a CreateTopics, encoded one by one. Most topics of a long request have the
-    same config, about thirty settings in the response: those are encoded once."""
+    """The answers to a CreateTopics. Most topics of a long request have the same settings, which
+    are encoded once."""
 
     def __init__(self, settings: BrokerSettings, version: int, *, has_ids: bool) -> None:
         self._settings = settings
@@ -183,12 +161,3 @@ def _asked_to_delete(request: Any) -> list[tuple[str | None, UUID | None]]:
     if hasattr(request, "topic_names"):
         return [(name, None) for name in request.topic_names]
     return [(topic.name, topic.topic_id) for topic in request.topics]
-
-
-def _assignment(replicas: Sequence[Any] | None) -> tuple[tuple[int, ...], ...] | None:
-    """Null lets the broker place the replicas; an empty list is an assignment without replicas."""
-    return None if replicas is None else tuple(tuple(each.broker_ids) for each in replicas)
-
-
-def _ms(duration: timedelta) -> int:
-    return max(0, duration // timedelta(milliseconds=1))

@@ -1,28 +1,20 @@
 """The processes that compact logs: started when there is a job, ended after some time without one.
 
-To start a process takes 0.3 s of a processor and holds the event loop for some milliseconds: too
-much for each round of a log with constant appends. They are not forked from the broker. Messages
-are JSON objects, one a line, over pipes (`brokerd.log.cleaner.worker_messages`); their standard
-error is the broker's.
+To start one takes 0.3 s of a processor, too much for each round of a log with constant appends.
+They are not forked from the broker. Messages are JSON objects, one a line, over pipes
+(`brokerd.log.cleaner.worker_messages`).
 """
-
-from __future__ import annotations
 
 import asyncio
 import logging
 import os
 import sys
+from asyncio.subprocess import Process
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import brokerd
-from brokerd.log.cleaner.worker_messages import SegmentGroupDone, decode_message, encode_answer
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
-
-    from brokerd.log.cleaner.log_cleaner_manager import Listener
-    from brokerd.log.cleaner.worker_messages import Job
+from brokerd.log.cleaner.log_cleaner_manager import Listener
+from brokerd.log.cleaner.worker_messages import Job, SegmentGroupDone, decode_message, encode_answer
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +27,7 @@ _ROOT = str(Path(str(brokerd.__file__)).parents[1])
 
 
 class CleanerWorkers:
-    """At most `limit` processes (log.cleaner.threads). When the limit is lowered, running processes
-    first finish their jobs."""
+    """At most `limit` processes (log.cleaner.threads); those above a lowered limit finish first."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -52,7 +43,6 @@ class CleanerWorkers:
 
     @property
     def pids(self) -> list[int]:
-        """The ids of the processes."""
         return [process.pid for process in self._processes]
 
     def run(self, job: Job, listener: Listener) -> None:

@@ -1,22 +1,17 @@
 """One thread for slow disk work, in the order of submission: fsync, checkpoints, removal of files.
 
-A job's `finish` runs on the event loop, where logs are used. One thread is enough, since fsyncs of
-one disk wait for each other anyway, and order is what checkpoints rely on.
+A job's `finish` runs on the event loop. Fsyncs of one disk wait for each other anyway, and
+checkpoints rely on the order.
 """
-
-from __future__ import annotations
 
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.io.flush import FlushJob
-
-if TYPE_CHECKING:
-    from brokerd.log.io.disk_jobs import DiskJob
-    from brokerd.metrics import Histogram
+from brokerd.metrics import Histogram
 
 logger = logging.getLogger(__name__)
 

@@ -1,35 +1,24 @@
-"""Checkpoints log starts that DeleteRecords moved, before the request is answered.
-
-Else they would be checkpointed only once a minute, and after a crash deleted records would be back.
-Each write has the log starts of a whole log directory: all requests that come during one write
-share the next.
-"""
-
-from __future__ import annotations
+"""Checkpoints log starts that DeleteRecords moved, before the request is answered: else deleted
+records could be back after a crash. All requests that come during one write of a log directory
+share the next."""
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.context import storage_error
-
-if TYPE_CHECKING:
-    from brokerd.log.log_manager import LogManager
+from brokerd.log.log_manager import LogManager
 
 
 @dataclass(slots=True)
 class _Directory:
-    """Of a log directory: the future of the next write, if a request waits for it, and whether a
-    write is under way."""
+    """The future of the next write, if a request waits for it, and whether one is under way."""
 
     is_busy: bool = False
     next: asyncio.Future[None] | None = None
 
 
 class LogStartSaves:
-    """See the module."""
-
     def __init__(self, logs: LogManager) -> None:
         self._logs = logs
         self._directories: dict[str, _Directory] = {}

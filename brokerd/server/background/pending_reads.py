@@ -1,21 +1,17 @@
 """Threads that do pending reads, so that the event loop never waits for the disk."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from brokerd.cpu_scheduling import yield_to_event_loop
 from brokerd.errors import KafkaError
+from brokerd.log.io.page_cache import PendingRead
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.turns import expect_busy_threads, in_turns
-
-if TYPE_CHECKING:
-    from brokerd.log.io.page_cache import PendingRead
-    from brokerd.log.unified_log import UnifiedLog
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +23,7 @@ Item = TypeVar("Item")
 
 
 class PendingReads:
-    """See the module. All methods are called on the event loop. `requests` counts the requests that
-    waited for the disk."""
+    """Used on the event loop. `requests` counts the requests that waited for the disk."""
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, "disk-read", yield_to_event_loop)
@@ -45,9 +40,9 @@ class PendingReads:
 
     async def load(self, pending: Sequence[PendingRead], is_wanted: Callable[[], bool]) -> None:
         """Returns when the bytes are in memory or could not be read; then the next attempt gets the
-        error. The reads are released when no thread uses them. A thread calls `is_wanted` before
-        each read, and skips the read if the client is gone; but not a read with a subject, for
-        which other requests may wait."""
+        error. The reads are released when no thread uses them. Reads of a client that is gone
+        (`is_wanted`) are skipped, but for those with a subject, for which other requests may wait.
+        """
         reads = [self._share(each, each.subject) for each in pending if each.subject is not None]
         if len(reads) < len(pending):
             plain = [each for each in pending if each.subject is None]
@@ -60,10 +55,8 @@ class PendingReads:
     async def load_for(
         self, client: object, pending: Sequence[PendingRead], is_wanted: Callable[[], bool]
     ) -> bool:
-        """As `load`, but for one request of a client at a time: if another request of the client is
-        loading, waits for that and returns False. Each read also reads ahead, often just the bytes
-        that the client needs next; to read them in several threads would only take the processor
-        from the event loop."""
+        """As `load`, for one request of a client at a time: if another is loading, waits for that
+        and returns False. Each read also reads ahead, often just what the client needs next."""
         reading = self._clients.get(client)
         if reading is not None:
             release(pending)
@@ -120,7 +113,6 @@ def _load(pending: Sequence[PendingRead], is_wanted: Callable[[], bool]) -> None
 
 
 def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """The items, LOGS_AT_ONCE_MAX at a time."""
     left = iter(items)
     while chunk := list(islice(left, LOGS_AT_ONCE_MAX)):
         yield chunk
@@ -138,6 +130,5 @@ def load_log(log: UnifiedLog) -> None:
 
 
 def release(pending: Sequence[PendingRead]) -> None:
-    """Release the files and results of reads."""
     for each in pending:
         each.release()

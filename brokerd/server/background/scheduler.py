@@ -1,12 +1,8 @@
-"""The scheduler calls periodic tasks: retention, checkpoints, deletion, flushes, metrics of the
-loop.
+"""Calls periodic tasks: retention, checkpoints, deletion, flushes, metrics of the loop.
 
-Each call of a task is a callback of its own on the event loop, so that other work runs in between.
-A task knows when it is due, does a bounded slice of its work, and returns whether there is more. A
-timer measures how late the loop is.
+Each call is a callback of its own on the event loop. A task knows when it is due, does a bounded
+slice of its work, and returns whether there is more. A timer measures how late the loop is.
 """
-
-from __future__ import annotations
 
 import asyncio
 import logging

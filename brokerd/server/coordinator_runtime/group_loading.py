@@ -1,13 +1,11 @@
-"""Reading a partition of `__consumer_offsets` into a coordinator, without holding up the loop.
-
-Files are read in a thread, a slice at a time; records are replayed for a few milliseconds at a
-time. A record or batch that cannot be decoded is skipped and logged as an error, so that the other
-groups of the partition can be served.
-"""
+"""Reading a partition of `__consumer_offsets` into a coordinator: files in a thread, a slice at a
+time, records replayed for a few milliseconds at a time. What cannot be decoded is skipped and
+logged, so that the other groups of the partition can be served."""
 
 import asyncio
 import logging
-import time
+from collections import deque
+from collections.abc import Iterator
 
 from brokerd.coordinator.group.records import OffsetRecord, decode
 from brokerd.coordinator.group.store import GroupStore
@@ -15,32 +13,17 @@ from brokerd.errors import KafkaError
 from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import BatchHeader, Record, iter_batches, iter_records
-from brokerd.turns import TURN_S
+from brokerd.turns import in_turns
 
 SLICE_BYTES = 1024 * 1024
-_RECORDS_BETWEEN_LOOKS = 64
-
-
-class _Pace:
-    """Lets the event loop run other work between records."""
-
-    def __init__(self) -> None:
-        self._turn_ends_s = time.monotonic() + TURN_S
-
-    async def keep(self) -> None:
-        if time.monotonic() > self._turn_ends_s:
-            await asyncio.sleep(0)
-            self._turn_ends_s = time.monotonic() + TURN_S
 
 
 logger = logging.getLogger(__name__)
 
 
 async def load(log: UnifiedLog, start_offset: int, end_offset: int, store: GroupStore) -> None:
-    """Replay every record of `log` from `start_offset` to below `end_offset`.
-
-    Raises KafkaError as `log.read` does, and OSError, which names the file that cannot be read.
-    """
+    """Replays the records of `log` from `start_offset` to below `end_offset`. Raises KafkaError as
+    `log.read`, and OSError, which names the file."""
     offset = start_offset
     while offset < end_offset:
         found = log.read(offset, SLICE_BYTES, up_to=end_offset, min_one_batch=True)
@@ -52,40 +35,40 @@ async def load(log: UnifiedLog, start_offset: int, end_offset: int, store: Group
             raise OSError(error.errno, error.strerror, found.path) from error
         finally:
             found.release()
-        next_offset = await _replay_slice(memoryview(data), offset, store)
-        if next_offset <= offset:
+        reached = deque([offset], 1)
+        await in_turns(_replay(memoryview(data), offset, store), reached.append)
+        if reached[0] <= offset:
             logger.error("group offsets are unreadable from offset %d on", offset)
             return
-        offset = next_offset
+        offset = reached[0]
 
 
-async def _replay_slice(view: memoryview, offset: int, store: GroupStore) -> int:
-    """Replay the whole batches in `view`; returns the offset after the last."""
-    pace = _Pace()
+def _replay(view: memoryview, offset: int, store: GroupStore) -> Iterator[int]:
+    """Replays the whole batches in `view`, one record at a time; gives the offset after the last
+    whole batch."""
     try:
         for header, batch in iter_batches(view):
             marker = read_marker(header, batch)
             if marker is not None:
                 store.end_transaction(header.producer_id, commits=not marker.is_abort)
             elif not header.is_control:
-                await _replay_batch(header, batch, offset, store, pace)
+                for _ in _replay_batch(header, batch, offset, store):
+                    yield offset
             offset = header.last_offset + 1
-            await pace.keep()  # most batches hold a single commit
+            yield offset
     except KafkaError as error:
         logger.error("group offsets at offset %d are unreadable: %s", offset, error)
-    return offset
 
 
-async def _replay_batch(
-    header: BatchHeader, batch: memoryview, offset: int, store: GroupStore, pace: _Pace
-) -> None:
+def _replay_batch(
+    header: BatchHeader, batch: memoryview, offset: int, store: GroupStore
+) -> Iterator[None]:
     producer_id = header.producer_id if header.is_transactional else None
     try:
-        for number, record in enumerate(iter_records(header, batch)):
+        for record in iter_records(header, batch):
             if record.offset >= offset:
                 _replay_one(record, producer_id, store)
-            if number % _RECORDS_BETWEEN_LOOKS == 0:
-                await pace.keep()
+            yield
     except KafkaError as error:
         logger.error("group offsets at offset %d are unreadable: %s", header.base_offset, error)
 

@@ -1,8 +1,8 @@
 """One partition of `__consumer_offsets` that this broker leads: its coordinator on the event loop.
 
-It loads the partition. Then it passes requests, time and the outcome of writes to the pure
-`GroupCoordinator`, and carries out the effects: sets the results of futures, appends records, sets
-one timer. It lives for one leader epoch; at its end, waiting requests get NOT_COORDINATOR.
+It passes requests, time and the outcome of writes to the pure `GroupCoordinator`, and carries out
+the effects: replies, appends, a timer. It lives for one leader epoch; at its end, waiting requests
+get NOT_COORDINATOR.
 """
 
 import asyncio
@@ -75,7 +75,6 @@ class GroupRuntime:
             self.forget_topics(self._topics_gone)
 
     def partition_moved(self) -> None:
-        """The partition's high watermark moved."""
         self._high_watermark_moved.set()
 
     def close(self) -> None:

@@ -1,9 +1,8 @@
 """The group coordinator of this broker: one GroupRuntime per partition of `__consumer_offsets` led.
 
-It begins and ends a runtime when this broker becomes or ceases to be the leader of a partition, and
-loads one partition at a time, so that the event loop replays one slice of records at a time. It
-finds the runtime for a request, and says which broker coordinates a group (FindCoordinator), for
-which it creates `__consumer_offsets` if the topic does not exist.
+It begins and ends a runtime with this broker's leadership of the partition, and loads one partition
+at a time. It finds the runtime for a request, and the broker that coordinates a group
+(FindCoordinator), for which it creates `__consumer_offsets` if it does not exist.
 """
 
 import asyncio
@@ -36,7 +35,6 @@ logger = logging.getLogger(__name__)
 
 
 def group_config(config: BrokerConfig) -> GroupConfig:
-    """The coordinator's part of the broker's settings."""
     return GroupConfig(
         initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
         session_timeout_ms_min=config.group_min_session_timeout_ms,
@@ -49,8 +47,6 @@ def group_config(config: BrokerConfig) -> GroupConfig:
 
 
 class GroupService:
-    """See the module. Everything runs on the event loop."""
-
     def __init__(
         self,
         config: BrokerConfig,
@@ -147,8 +143,7 @@ class GroupService:
         task.add_done_callback(lambda done: self._loaded(index, done))
 
     async def _load(self, partition: Partition, runtime: GroupRuntime) -> None:
-        """Loads the partition, again if that fails. Until then requests are answered
-        COORDINATOR_LOAD_IN_PROGRESS."""
+        """Loads the partition, again if that fails; until then COORDINATOR_LOAD_IN_PROGRESS."""
         index, pause_s = partition.index, RETRY_MIN_S
         while True:
             async with self._one_load:
@@ -223,8 +218,7 @@ class GroupService:
 
     @property
     def partition_count(self) -> int:
-        """The number of partitions of `__consumer_offsets`, or that with which it would be
-        created."""
+        """The partitions of `__consumer_offsets`, or those with which it would be created."""
         topic = self._cluster.image.topics.get(OFFSETS_TOPIC)
         # By the highest index: a partition that never had a leader is missing.
         count = max(topic.partitions, default=-1) + 1 if topic else 0

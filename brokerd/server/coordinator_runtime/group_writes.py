@@ -41,8 +41,6 @@ class WriteEvents(Protocol):
 
 
 class _Encoded(NamedTuple):
-    """A write as records."""
-
     write_id: int
     records: list[Record]
 
@@ -71,8 +69,6 @@ GroupMetadataManager do it: errors that a consumer knows."""
 
 
 class GroupWrites:
-    """The writes under way of one coordinator."""
-
     __slots__ = ("_acks", "_events", "_is_closed", "_partition", "_queued", "_timeout_s")
 
     def __init__(
@@ -86,7 +82,6 @@ class GroupWrites:
         self._queued: list[Write] = []
 
     def add(self, writes: list[Write]) -> None:
-        """Adds writes to the queue, for the next `append_queued`."""
         self._queued += writes
 
     @property

@@ -1,14 +1,9 @@
 """Producer ids for this broker's clients, out of the block that the cluster gave it."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING
 
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.coordinator.transaction.producer_ids import ProducerIds
-
-if TYPE_CHECKING:
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 
 
 class ProducerIdSource:

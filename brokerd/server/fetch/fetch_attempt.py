@@ -1,11 +1,11 @@
 """One attempt of a Fetch: what its partitions have now, and whether that is enough to answer."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.io.page_cache import NotInPageCache
+from brokerd.log.io.open_files import FileRange
+from brokerd.log.io.page_cache import NotInPageCache, PendingRead
+from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import (
     NO_TOPIC_ID,
@@ -14,16 +14,9 @@ from brokerd.protocol.fetch_request import (
     FetchRequest,
 )
 from brokerd.protocol.fetch_response import FetchReply
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from brokerd.log.io.open_files import FileRange
-    from brokerd.log.io.page_cache import PendingRead
-    from brokerd.log.unified_log import UnifiedLog
-    from brokerd.replication.partition import Partition
-    from brokerd.server.fetch.session_cache import FetchContext
-    from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.replication.partition import Partition
+from brokerd.server.fetch.session_cache import FetchContext
+from brokerd.server.requests.led_partitions import LedPartitions
 
 FILES_MAX = 1_000
 """So many partitions of one Fetch have records, or have them read from the disk: each holds a file
@@ -37,9 +30,8 @@ class FetchAttempt:
     """One attempt of a Fetch: its replies so far, and whether they may be sent before max_wait_ms
     is over. `read` is called for all partitions, at once or in parts, then `end`. Without
     `may_block` nothing waits for the disk: `pending_reads` must be loaded before the next attempt,
-    and `unloaded` are logs that are used for the first time. `unknown` are the replies of
-    partitions that the cluster does not know, passed on from earlier attempts; they come last. A
-    partition that has become unknown since then fails like any other."""
+    and `unloaded` are logs used for the first time. `unknown` are the replies of partitions that
+    the cluster did not know at the first attempt; they come last."""
 
     __slots__ = (
         "_counts", "_fetch", "_is_first", "_led", "_may_block", "_request", "_room", "_total",
@@ -125,7 +117,6 @@ class FetchAttempt:
         self._room, self._total = room, total
 
     def end(self) -> None:
-        """All partitions were read."""
         if self.unknown:
             self.replies += self.unknown
         least = self.min_bytes
@@ -133,8 +124,7 @@ class FetchAttempt:
 
     @property
     def has_moved(self) -> bool:
-        """Of an attempt that is not enough: whether its partitions have moved since it read
-        them."""
+        """Of an attempt that is not enough: whether its partitions have moved since."""
         return any(
             partition.high_watermark != reply.high_watermark
             or partition.last_stable_offset != reply.last_stable_offset
@@ -162,9 +152,8 @@ class FetchAttempt:
         self.replies.append(reply)
 
     def _code_of_gone(self, wanted: FetchPartition) -> ErrorCode:
-        """The error for a topic id that does not exist any more. If the id was known when the
-        request came, or to its session, Kafka looks the topic up by its name, which may be that of
-        another topic now."""
+        """The error for a topic id that is gone. As Kafka, looks a known one up by its name, which
+        may be that of another topic now."""
         name = self._fetch.name_of(wanted)
         if name is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
@@ -182,14 +171,12 @@ class FetchAttempt:
             partition.bytes_out += size_bytes
 
     def count_refused(self, replies: Iterable[FetchReply]) -> None:
-        """Counts the errors among some of the replies."""
         if self.failed or self.unknown:
             for each in replies:
                 if each.error:
                     self._led.count_refusal(ApiKey.FETCH, each.topic, each.partition, each.error)
 
     def release(self) -> None:
-        """Releases the file ranges without sending them."""
         for reply in self.replies:
             if reply.records is not None:
                 reply.records.release()
@@ -261,8 +248,7 @@ def _read(
 def bytes_now(
     led: LedPartitions, partition: Partition, wanted: FetchPartition, *, committed: bool
 ) -> int:
-    """The bytes, of those waited for, that a partition has now, after it moved during the wait;
-    ENOUGH also if an error is to be answered."""
+    """The bytes that count for min_bytes now that a partition moved; ENOUGH also for an error."""
     log = partition.log
     try:
         if (

@@ -3,32 +3,26 @@
 
 A consumer reads up to the high watermark; with isolation_level=read_committed, up to the last
 stable offset. The first partition with records gives a whole batch, even if it is larger than
-max_bytes; the others give what still fits. An error of a partition is answered at once. A partition
-that the cluster does not know is answered at once only if the request has no other partition
-(KafkaApis.handleFetchRequest).
+max_bytes; the others give what still fits. An error of a partition is answered at once, but that of
+an unknown one only if there is no other partition (KafkaApis.handleFetchRequest).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from brokerd.clock import Clock
 from brokerd.errors import KafkaError
 from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_fetch
 from brokerd.protocol.framing import RequestHeader
+from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.fetch.repeated_fetches import memo_of
 from brokerd.server.fetch.serve_fetch import PARTITION_BYTES, ServedFetch, refusal
+from brokerd.server.fetch.session_cache import FetchContext, FetchSessionCache
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.output import Slot
+from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.purgatory import Purgatory
+from brokerd.server.requests.request_times import Since
 from brokerd.turns import finish_steps
-
-if TYPE_CHECKING:
-    from brokerd.clock import Clock
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.fetch.session_cache import FetchContext, FetchSessionCache
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.output import Slot
-    from brokerd.server.requests.led_partitions import LedPartitions
-    from brokerd.server.requests.purgatory import Purgatory
-    from brokerd.server.requests.request_times import Since
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +57,7 @@ class FetchHandler:
         slot: Slot,
         since: Since,
     ) -> None:
-        """As `serve`, for a request that a thread has decoded, and whose slot is reserved, up to
-        its answer or its wait for records."""
+        """As `serve`, for a request that a thread has decoded, up to its answer or its wait."""
         try:
             fetch = self._begin(header, request)
         except KafkaError as error:

@@ -6,17 +6,13 @@ goes behind the others, so that all get their turn. For a topic that is requeste
 keeps its first name, since Kafka's later errors depend on the name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from brokerd.protocol.fetch_request import NO_TOPIC_ID, FetchPartition
 from brokerd.protocol.fetch_response import FetchReply
-
-if TYPE_CHECKING:
-    from brokerd.replication.partition import Partition
+from brokerd.replication.partition import Partition
 
 NAME_CHARS: Final = 64
 """A partition whose topic has a longer name counts once more for each further NAME_CHARS."""
@@ -33,7 +29,7 @@ class _Partition:
 
     __slots__ = ("_replica", "_session", "high_watermark", "log_start_offset", "name", "wanted")
 
-    def __init__(self, session: Session, wanted: FetchPartition) -> None:
+    def __init__(self, session: "Session", wanted: FetchPartition) -> None:
         self._session: Session | None = session
         self._replica: Partition | None = None
         self.wanted = wanted
@@ -65,7 +61,6 @@ class _Partition:
         self._session = None
 
     def has_news(self, reply: FetchReply) -> bool:
-        """Whether an answer differs from the answer before."""
         return (
             reply.records is not None
             or reply.high_watermark != self.high_watermark
@@ -134,7 +129,6 @@ class Session:
             self._unnamed.pop(key, None)
 
     def close(self) -> None:
-        """The session has ended: nothing listens any more."""
         self.is_open = False
         for each in self.partitions.values():
             each.leave()
@@ -174,8 +168,7 @@ class Session:
             self._unnamed.pop(key, None)
 
     def changed(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
-        """The replies that differ from the last answer; those with records are read last the next
-        time."""
+        """The replies that differ from the last answer; those with records go last next time."""
         changed = []
         for reply in replies:
             key = (reply.topic, reply.topic_id, reply.partition)

@@ -1,22 +1,13 @@
-"""Counts the bytes of all partitions for a delayed Fetch with `min_bytes` above 1.
+"""Counts the bytes of all partitions for a delayed Fetch with `min_bytes` above 1: an append must
+not cost a read of its thousands of partitions."""
 
-Each append to one of them wakes it, and only the partitions that have changed are looked at again:
-a Fetch of thousands of partitions must not cost each Produce a read of all of them.
-"""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest
+from brokerd.replication.partition import Partition
 from brokerd.server.fetch.fetch_attempt import ENOUGH, FILES_MAX, FetchAttempt, bytes_now
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from brokerd.replication.partition import Partition
-    from brokerd.server.fetch.session_cache import FetchContext
-    from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.fetch.session_cache import FetchContext
+from brokerd.server.requests.led_partitions import LedPartitions
 
 
 class MinBytesTracker:

@@ -1,26 +1,19 @@
 """Fetches that differ from their connection's last one only in the offset: recognised, not decoded.
 
 That is what a consumer of one partition without a fetch session sends all the time (librdkafka, for
-one). It is recognised by its bytes, so that nothing is decoded or looked up again, and answered if
-the records are there and in memory. Any other Fetch is decoded and served by `FetchHandler`, which
-also makes the memo.
+one). It is answered if the records are in memory. Any other Fetch is served by `FetchHandler`,
+which also makes the memo.
 """
 
-from __future__ import annotations
-
 from struct import Struct
-from typing import TYPE_CHECKING
 
 from brokerd.errors import KafkaError
 from brokerd.log.io.page_cache import NotInPageCache
-from brokerd.protocol.fetch_request import READ_COMMITTED
+from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest
 from brokerd.protocol.fetch_response import ResponseTemplate
-
-if TYPE_CHECKING:
-    from brokerd.protocol.fetch_request import FetchRequest
-    from brokerd.protocol.framing import RequestHeader
-    from brokerd.replication.partition import Partition
-    from brokerd.server.network.connection import Connection
+from brokerd.protocol.framing import RequestHeader
+from brokerd.replication.partition import Partition
+from brokerd.server.network.connection import Connection
 
 FRAME_HEAD_BYTES = 12
 """Size, API key, version and correlation id, which the router has read."""
@@ -134,8 +127,7 @@ def memo_of(
     partition: Partition,
     frame: memoryview,
 ) -> FetchMemo | None:
-    """A memo of a consumer's request for one partition; None if it cannot be recognised by its
-    bytes."""
+    """A memo of a consumer's request for one partition; None if it cannot be recognised."""
     if (
         len(request.partitions) != 1
         or request.session_epoch != -1

@@ -1,8 +1,7 @@
 """Serves one Fetch, from its request to its answer: at once, or after a wait in the purgatory.
 
-It waits for threads that bring records from the disk into memory, for min_bytes or until
-max_wait_ms is over. One with many partitions is read and encoded in several iterations of the event
-loop, or by a thread, so that it does not delay other requests.
+It waits for threads that read from the disk, for min_bytes or until max_wait_ms is over. One with
+many partitions is read and encoded in several iterations of the event loop, or by a thread.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from operator import itemgetter
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from brokerd.errors import KafkaError
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_response import (
     LEADERS_FROM,
@@ -21,7 +20,7 @@ from brokerd.protocol.fetch_response import (
     FetchReply,
     encode_fetch_response,
 )
-from brokerd.server.fetch.current_leaders import endpoints_of, with_leader
+from brokerd.replication.state import NO_LEADER
 from brokerd.server.fetch.fetch_attempt import FetchAttempt
 from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
 from brokerd.turns import in_thread, in_turns, run_steps, uncollected
@@ -29,6 +28,7 @@ from brokerd.turns import in_thread, in_turns, run_steps, uncollected
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from brokerd.cluster.metadata_image import MetadataImage
     from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
     from brokerd.protocol.framing import RequestHeader
     from brokerd.replication.partition import Partition
@@ -91,7 +91,6 @@ class ServedFetch:
         run_steps(self.steps(), self._handler.pending_reads.begin)
 
     def steps(self) -> Steps[None]:
-        """The work of `serve`."""
         try:
             wanted = self._fetch.partitions
             if len(wanted) + len(self._unknown or ()) > AT_ONCE_MAX:
@@ -106,8 +105,7 @@ class ServedFetch:
             self._connection.close("an unexpected error in the broker")
 
     def _leave_receive(self, count: int) -> None:
-        """The answer comes later; its slot among the replies is reserved, for so many
-        partitions."""
+        """The answer, of so many partitions, comes later: reserves its slot."""
         if self._slot is None:
             connection = self._connection
             self._since = self._handler.purgatory.times.leaves(connection, ApiKey.FETCH)
@@ -195,7 +193,7 @@ class ServedFetch:
             endpoints: Sequence[Endpoint] = ()
             if attempt.failed:
                 image, listener = self._handler.led.image, self._connection.listener
-                endpoints = endpoints_of(image, listener, replies)
+                endpoints = _endpoints_of(image, listener, replies)
             response = header.api_version, header.correlation_id, 0, replies, settled, endpoints
             if len(replies) <= AT_ONCE_MAX:
                 parts = encode_fetch_response(*response)
@@ -212,12 +210,11 @@ class ServedFetch:
             (self.led,) = attempt.partitions
 
     def _to_send(self, attempt: FetchAttempt, some: list[FetchReply]) -> list[FetchReply]:
-        """Those of some replies that are sent, without those that a session leaves out; errors of
-        all are counted."""
+        """Those that are sent, without what a session leaves out; counts the errors of all."""
         changed = self._fetch.changed(some)
         attempt.count_refused(some)
         if attempt.failed and self._header.api_version >= LEADERS_FROM:
-            return [with_leader(self._handler.led.image, each) for each in changed]
+            return [_with_leader(self._handler.led.image, each) for each in changed]
         return changed
 
     def _deliver(self, parts: Parts) -> None:
@@ -232,6 +229,28 @@ class ServedFetch:
 def refusal(header: RequestHeader, error: KafkaError) -> Parts:
     """The parts of a response that has no partitions but the session's error."""
     return encode_fetch_response(header.api_version, header.correlation_id, error.code, [])
+
+
+def _endpoints_of(
+    image: MetadataImage, listener: str, replies: Iterable[FetchReply]
+) -> list[Endpoint]:
+    found = []
+    for leader in dict.fromkeys(reply.leader[0] for reply in replies if reply.leader):
+        endpoint = image.endpoint(leader, listener)
+        if endpoint is not None:
+            found.append(Endpoint(leader, *endpoint, image.brokers[leader].rack))
+    return found
+
+
+def _with_leader(image: MetadataImage, reply: FetchReply) -> FetchReply:
+    """The reply with the partition's current leader, so that clients find it (KIP-951)."""
+    if reply.error not in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH):
+        return reply
+    topic = image.names_by_id.get(reply.topic_id)
+    state = image.partition(topic, reply.partition) if topic is not None else None
+    if state is None or state.leader == NO_LEADER:
+        return reply
+    return reply._replace(leader=(state.leader, state.leader_epoch))
 
 
 def _read_in_turns(attempt: FetchAttempt, wanted: list[FetchPartition]) -> Steps[None]:

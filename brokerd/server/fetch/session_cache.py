@@ -6,17 +6,14 @@ Pure: no socket, no clock, no random source. A request is one of
     epoch 0            a full request that would like a session; one that it names ends
     epoch n            what changed since request n - 1: partitions added, changed or forgotten
 
-and the answer to an incremental one has only partitions that changed (`fetch_session.py`).
-
-Bounds: `slots` sessions, and PARTITIONS_MAX partitions in all sessions; a partition with a long
-topic name counts several times, so memory is bounded, too. At a bound, sessions that were unused
-for STALE_MS are evicted, the one unused longest first; if all slots are in use, a larger session
-evicts the smallest that is older than STALE_MS, as in Kafka. If there is no room, the fetcher gets
-no session and continues with full requests.
+Bounds: `slots` sessions, and PARTITIONS_MAX partitions in all; one with a long topic name counts
+several times. At a bound, sessions unused for STALE_MS are evicted, the one unused longest first;
+if all slots are in use, a larger session evicts the smallest that is older than STALE_MS, as in
+Kafka. Without room the fetcher gets no session and continues with full requests.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
@@ -28,6 +25,7 @@ from brokerd.protocol.fetch_request import (
     FetchRequest,
 )
 from brokerd.protocol.fetch_response import FetchReply
+from brokerd.replication.partition import Partition
 from brokerd.server.fetch.fetch_session import (
     Names,
     Session,
@@ -36,16 +34,13 @@ from brokerd.server.fetch.fetch_session import (
     size_of,
 )
 
-if TYPE_CHECKING:
-    from brokerd.replication.partition import Partition
-
 STALE_MS: Final = 120_000
 PARTITIONS_MAX: Final = 500_000
 
 
 class FetchContext:
-    """One request: the partitions to read; and after the read, which replies are sent. With a
-    session they are those that are dirty when it is asked."""
+    """One request: the partitions to read (with a session those that are dirty), and after the read
+    which replies are sent."""
 
     __slots__ = (
         "_all", "_cache", "_epoch", "_left_out", "_look_up", "_made", "_moves", "_names",
@@ -75,7 +70,6 @@ class FetchContext:
 
     @property
     def partitions(self) -> list[FetchPartition]:
-        """Those to read now."""
         session = self.session
         if session is not None:
             self._moves = session.moves
@@ -110,8 +104,7 @@ class FetchContext:
         self._names = None
 
     def name_of(self, wanted: FetchPartition) -> str | None:
-        """The name of a topic requested by id when the request came, or when its session first knew
-        it."""
+        """The name of a topic id when the request came, or when its session first knew it."""
         known = self.session and self.session.partitions.get(wanted.key)
         if known and known.name is not None:
             return known.name
@@ -257,8 +250,7 @@ class FetchSessionCache:
         return True
 
     def _smallest_settled(self, now_ms: int) -> Session | None:
-        """The session that may be replaced first. The search looks at all sessions, so its result
-        is remembered: a fetcher without a session asks again with each Fetch."""
+        """The session to be replaced first. Remembered, since it looks at all sessions."""
         smallest = None
         next_ms = now_ms  # sessions made from now on will be old enough after those there are
         for session in self._sessions.values():

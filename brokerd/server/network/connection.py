@@ -1,20 +1,17 @@
 """One client's connection: bytes in, frames out to the router, replies back in order.
 
-Each time the socket is readable, the connection does one receive and handles all complete frames
-in it before it sends anything: the Produce requests of a receive share one append per partition,
-and their responses one send; a few small requests share both with those of other clients
+Each time the socket is readable, the connection does one receive and handles all complete frames in
+it before it sends anything: the Produce requests of a receive share one append per partition, and
+their responses one send; a few small requests share both with those of other clients
 (`loop_tick.py`). An incomplete frame waits: a small one in front of the next receive, a large one
 in its own buffer, into which the rest is received directly.
 
-The connection stops reading and serving while responses cannot be sent, or while the waiting
-requests and responses hold too much memory (`output.HELD_BYTES_MAX`). So a client that does not
-read, or sends ever more requests, costs that much and one receive. The rest of a receive is served
-later. While a request delays the following ones, the connection does not begin to read a large
-frame: Kafka reads nothing then, and a waiting client must not hold memory that others need.
+The connection stops reading and serving while responses cannot be sent, or while waiting requests
+and responses hold too much memory (`output.HELD_BYTES_MAX`): so much, and one receive, a client can
+cost. While a request delays the following ones, it does not begin to read a large frame.
 
-A client that has closed its side still gets the answers to its earlier requests, as from Kafka,
-which sees the end of a connection only after it answered. A client that is gone altogether looks
-the same.
+A client that has closed its side, or is gone altogether, still gets the answers to its earlier
+requests, as from Kafka.
 """
 
 from __future__ import annotations
@@ -83,8 +80,7 @@ class Connection(Sender):
         self.resume()
 
     def stands_still_since(self, moment: float) -> bool:
-        """Whether its large frame, in a buffer on loan, has hardly grown since then, though the
-        broker waits for the client."""
+        """Whether its large frame has hardly grown since then, while the client was awaited."""
         return self._frame is not None and self._frame.grown_at < moment and self.awaits_client
 
     def is_idle_since(self, moment: float) -> bool:
@@ -105,8 +101,7 @@ class Connection(Sender):
         return self.output.held_bytes + len(self._head)
 
     def is_blocked_since(self, moment: float) -> bool:
-        """Whether replies have waited since then for the client to read them, or requests for an
-        earlier one."""
+        """Whether replies wait since then for the client, or requests for an earlier one."""
         if len(self._head) > SMALL_FRAME_BYTES and self.active_at < moment:
             return True
         return self._writing and self.blocked_at < moment
@@ -114,8 +109,7 @@ class Connection(Sender):
     # ---- receiving
 
     def resume(self) -> None:
-        """Reads again, unless something else keeps it from reading; requests that were kept are
-        served first."""
+        """Reads again unless something else forbids it; kept requests are served first."""
         may_not = self._reading or self._writing or self._mutes or self._planned or self.closed
         if may_not or self.output.held_bytes > HELD_BYTES_MAX:
             return
@@ -144,7 +138,6 @@ class Connection(Sender):
         self._pause()
 
     def unmute(self) -> None:
-        """Ends one `mute`."""
         self._mutes -= 1
         self.resume()
 
@@ -231,8 +224,7 @@ class Connection(Sender):
         self._parse(start, filled + count)
 
     def _free_from(self, head_bytes: int) -> int:
-        """Where the shared buffer is free: behind the bytes that wait in it for the end of the
-        iteration."""
+        """Where the shared buffer is free: behind what waits for the end of the iteration."""
         if not self._router.holds_receives:
             return 0
         if self._buffers.shared_end + head_bytes > WAITING_BYTES_MAX:
@@ -262,8 +254,7 @@ class Connection(Sender):
                 self._parse(start, start + behind)
 
     def _serve_frame(self, frame: LoanedFrame) -> None:
-        """Serves a large frame that has arrived whole. (One that would have to wait was not
-        begun.)"""
+        """Serves a large frame that is whole. (One that would have to wait was not begun.)"""
         self._frame = None
         self.has_asked = True
         buffer = frame.buffer
@@ -287,7 +278,6 @@ class Connection(Sender):
             self.close(f"{error.strerror or error}")
 
     def _parse(self, start: int, end: int) -> None:
-        """Serves the frames in the shared buffer."""
         buffers = self._buffers
         buffer = buffers.shared
         buffers.shared_end = end
@@ -343,8 +333,7 @@ class Connection(Sender):
             self.flush()
 
     def close(self, reason: str | None) -> None:
-        """Closes the connection and drops all that waits on it; `reason` None means that the client
-        left."""
+        """Closes the connection and drops what waits on it; reason None: the client left."""
         if self.closed:
             return
         if reason is not None:

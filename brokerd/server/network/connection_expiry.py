@@ -1,14 +1,10 @@
 """Closes connections that are idle, that do not read their replies, or that stall a request."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection
 from time import monotonic
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from brokerd.server.network.connection import Connection
+from brokerd.server.network.connection import Connection
 
 INTERVAL_S_MIN, INTERVAL_S_MAX = 0.1, 2.0
 CONNECTIONS_PER_CALL = 1000
@@ -20,11 +16,8 @@ it holds."""
 
 
 class ConnectionExpiry:
-    """The checks of a server's `connections`, from `start` to `stop`.
-
-    `max_idle_ms` is connections.max.idle.ms; below 0 no connection is idle for too long.
-    `is_memory_awaited` says whether connections wait for the memory of requests.
-    """
+    """Checks `connections`, from `start` to `stop`. `max_idle_ms` is connections.max.idle.ms, below
+    0 no limit; `is_memory_awaited` says whether connections wait for the memory of requests."""
 
     def __init__(
         self,
@@ -41,14 +34,12 @@ class ConnectionExpiry:
         self._held_bytes = 0
 
     def start(self) -> None:
-        """Checks all connections from time to time."""
         interval_s = INTERVAL_S_MAX
         if self.max_idle_ms >= 0:
             interval_s = min(interval_s, max(self.max_idle_ms / 4000, INTERVAL_S_MIN))
         self._timer = self._loop.call_later(interval_s, self._check)
 
     def stop(self) -> None:
-        """Ends the checks."""
         for timer in (self._timer, self._stalled_timer):
             if timer is not None:
                 timer.cancel()
@@ -59,9 +50,8 @@ class ConnectionExpiry:
             self._stalled_timer = self._loop.call_later(STALLED_S / 2, self._end_stalled)
 
     def _end_stalled(self) -> None:
-        """Closes connections whose large frames are incomplete, hold memory and hardly grow: else a
-        few clients that send the start of a frame, and then almost nothing, would delay all others.
-        Connections that the broker itself does not read are not closed."""
+        """Closes connections whose large frames hold memory and hardly grow: else a few clients
+        that send the start of a frame, and then almost nothing, would delay all others."""
         self._stalled_timer = None
         if not self._is_memory_awaited():
             return
@@ -73,8 +63,7 @@ class ConnectionExpiry:
             self.memory_awaited()
 
     def _check(self) -> None:
-        """Closes connections that have been idle too long and those that hold too many replies, a
-        slice at a time."""
+        """Closes idle connections and those that hold too many replies, a slice at a time."""
         self._held_bytes = 0
         self._check_slice(list(self._connections))
         self.start()
@@ -94,9 +83,8 @@ class ConnectionExpiry:
             self._end_slow_readers(now - STALLED_S)
 
     def _end_slow_readers(self, moment: float) -> None:
-        """Closes connections when replies and kept requests of all take too much memory: those that
-        have waited for a while, the largest first and those that still read last, until enough
-        memory is free."""
+        """When replies and kept requests take too much memory: closes connections that have waited
+        for a while, the largest first and those that still read last."""
         slow = [each for each in self._connections if each.is_blocked_since(moment)]
         slow.sort(key=lambda each: (each.active_at < moment, each.held_bytes), reverse=True)
         for connection in slow:

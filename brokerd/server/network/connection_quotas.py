@@ -39,8 +39,7 @@ class _Pace:
 
 
 class ConnectionQuotas:
-    """The connections of one broker, counted by address and listener. Limits may change at any
-    time."""
+    """The connections of one broker, by address and listener. Limits may change at any time."""
 
     def __init__(self, descriptors: int) -> None:
         self._descriptors = descriptors
@@ -70,22 +69,13 @@ class ConnectionQuotas:
             pace.limit(of_listeners[name].creation_rate)
 
     @property
-    def most(self) -> int:
-        """How many connections may be open: the setting, or what the limit of descriptors
-        allows."""
-        return self._most
-
-    @property
     def is_full(self) -> bool:
-        """Whether no more connections may be open."""
         return self.open >= self._most
 
     def open_on(self, listener: str) -> int:
-        """The number of open connections of a listener."""
         return self._per_listener[listener]
 
     def is_listener_full(self, listener: str) -> bool:
-        """Whether no more connections of this listener may be open."""
         return self._per_listener[listener] >= self._of_listeners[listener].connections
 
     def delay_s(self, now_s: float, listener: str, is_protected: bool) -> float:
@@ -106,7 +96,6 @@ class ConnectionQuotas:
         return True
 
     def leave(self, host: str, listener: str) -> None:
-        """An admitted connection was closed."""
         self.open -= 1
         self._per_listener[listener] -= 1
         self._per_host[host] -= 1

@@ -1,37 +1,29 @@
 """Connections that have not sent a whole request. One of them is closed when there is no room for a
-new connection, so that silent connections cannot keep other clients out.
+new connection, so that silent connections cannot keep other clients out. Pure.
 
-The oldest is closed, even if it sends a byte now and then. Each connection first has
-FIRST_REQUEST_S, since the broker may not have read its request yet, and the same time again if the
-broker does not read from it then. Pure: the time is passed.
+It is the oldest, even if it sends a byte now and then. Each first has FIRST_REQUEST_S, and the same
+time again if the broker does not read from it then.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from brokerd.server.network.connection import Connection
+from brokerd.server.network.connection import Connection
 
 FIRST_REQUEST_S = 5.0
 """So long a connection may take for its first request, whoever waits for its place."""
 
 
 class ConnectionsWithoutRequest:
-    """Those of one broker, by listener, in the order in which they came. A connection that has sent
-    a request is dropped when it is next looked at. Without a `listener`, methods are about all
-    listeners."""
+    """Those of one broker, by listener, in the order in which they came; those that have asked are
+    dropped when they are met. Without a `listener`, methods are about all of them."""
 
     def __init__(self) -> None:
         self._came_at_s: dict[str, OrderedDict[Connection, float]] = {}
 
     def add(self, connection: Connection, now_s: float) -> None:
-        """A connection was accepted."""
         self._came_at_s.setdefault(connection.listener, OrderedDict())[connection] = now_s
 
     def discard(self, connection: Connection) -> None:
-        """A connection was closed."""
         if (came_at_s := self._came_at_s.get(connection.listener)) is not None:
             came_at_s.pop(connection, None)
 

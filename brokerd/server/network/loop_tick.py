@@ -1,32 +1,24 @@
 """One iteration of the event loop: the appends and sends shared by all connections that are ready.
 
-Small Produces of several clients are appended together: one write for each partition, however many
-clients sent to it. The replies to several clients are sent together at the end: a reply wakes its
-client, which on a machine with few cores takes the processor from the broker, or has to wake an
-idle core, once per reply. When all receives are served first, the first reply wakes the clients and
-the other replies find them awake. A client that is alone in its tick is served and answered at
-once.
+Small Produces of several clients are appended together: one write for each partition. The replies
+to several clients are sent together at the end: a reply wakes its client, which takes the processor
+from the broker or has to wake an idle core, once per reply; so only the first one does. A client
+that is alone in its tick is served and answered at once.
 """
-
-from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brokerd.metrics import LoopTimes
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.requests.request_times import RequestTimes
+from brokerd.metrics import LoopTimes
+from brokerd.server.network.connection import Connection
+from brokerd.server.requests.request_times import RequestTimes
 
 logger = logging.getLogger(__name__)
 
 
 class LoopTick:
-    """The connections that were served in this tick and wait for its end. `append` appends and
-    answers the Produces that wait."""
+    """The connections served in this tick that wait for its end. `append` answers Produces."""
 
     __slots__ = (
         "_answered", "_append", "_connections", "_loop", "_since", "_times",
@@ -71,8 +63,7 @@ class LoopTick:
             self._times.receive_ends(*since)
 
     def send(self, connection: Connection) -> None:
-        """Sends the replies of a connection: now or, if others are still to be served, at the end
-        of the tick."""
+        """Sends a connection's replies: now or, if others are to be served, after the tick."""
         if self.has_others:
             self._add(connection)
             # A connection with Produces that wait comes through `defer_until_append`, never here.

@@ -1,29 +1,19 @@
-"""The listening sockets of a broker: opened, moved and closed while it runs, paused and resumed.
-
-Its TLS contexts are loaded again with each change (`listener_tls`).
-"""
-
-from __future__ import annotations
+"""The listening sockets of a broker: opened, moved and closed while it runs, paused and resumed."""
 
 import asyncio
 import logging
 import socket
+import ssl
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 
+from brokerd.config.broker_config import BrokerConfig
+from brokerd.config.listeners import Listener
 from brokerd.config.permitted_listener_changes import IN_THE_FILE, reaches_further
-from brokerd.security.ssl_contexts import server_context
-from brokerd.server.network import listener_tls
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Iterable
-
-    from brokerd.config.broker_config import BrokerConfig
-    from brokerd.config.listeners import Listener
-    from brokerd.config.tls_settings import TlsSettings
+from brokerd.config.tls_settings import TlsSettings
+from brokerd.security.ssl_contexts import TlsError, server_context
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +23,7 @@ UNPACED = b"reno"
 
 
 class BindError(Exception):
-    """A listener that could not be bound; the message is for users. `listener` is its name, if it
-    has one."""
+    """A listener that could not be bound; the message is for users. `listener` is its name."""
 
     def __init__(self, text: str, listener: str = "") -> None:
         super().__init__(text)
@@ -42,9 +31,8 @@ class BindError(Exception):
 
 
 class Listeners:
-    """`on_connect(socket, name)` is called when a client may be accepted. Bound sockets take
-    nobody until `accept`. `file` are the settings of the properties file, further than which no
-    listener reaches; without them one may be anywhere."""
+    """`on_connect(socket, name)` is called when a client may be accepted, not before `accept`. No
+    listener reaches further than those of `file`, the properties file, if it is given."""
 
     def __init__(
         self, on_connect: Callable[[socket.socket, str], None], file: BrokerConfig | None = None
@@ -66,15 +54,13 @@ class Listeners:
 
     @property
     def ports(self) -> dict[str, int]:
-        """The ports as they are bound, by name."""
         return {name: sock.getsockname()[1] for name, sock in self._sockets.items()}
 
     async def open(self, config: BrokerConfig) -> None:
-        """Makes exactly the listeners of `config` open, with their key and trust stores opened
-        anew, since the files may have changed. A listener with another address is moved. One whose
-        store cannot be opened any more stays open as before. Raises TlsError and BindError; then
-        nothing has changed. One call at a time."""
-        contexts = await asyncio.to_thread(listener_tls.load, config.tls, self.contexts)
+        """Makes exactly the listeners of `config` open, and opens all key and trust stores again. A
+        listener with another address is moved; one whose store is gone keeps the one it has. Raises
+        TlsError and BindError; then nothing has changed. One call at a time."""
+        contexts = await asyncio.to_thread(_load_contexts, config.tls, self.contexts)
         await self._look_up(config)
         added, going = self._difference(config)
         self._check_reach(added, config)
@@ -92,8 +78,7 @@ class Listeners:
             self.resume(each.name)
 
     async def check(self, config: BrokerConfig) -> None:
-        """Checks that `open` would find the addresses free, as far as this can be seen while the
-        old sockets are open. Raises BindError."""
+        """Checks, as far as possible beforehand, that `open` would succeed. Raises BindError."""
         async with self._checks:  # however many ask for names, they take one thread
             await self._look_up(config)
         added, going = self._difference(config)
@@ -122,8 +107,7 @@ class Listeners:
                 )  # fmt: skip
 
     async def _look_up(self, config: BrokerConfig) -> None:
-        """Looks up the names among the addresses to be opened, in a thread, since it may take long.
-        Raises BindError."""
+        """Looks up the names among the addresses to be opened, in a thread. Raises BindError."""
         for each in self._difference(config)[0]:
             if not _is_address(each.host):
                 try:
@@ -135,7 +119,6 @@ class Listeners:
         return self._addresses.get(host, host)
 
     def accept(self) -> None:
-        """Starts to accept clients."""
         self._accepts = True
         for name, sock in self._sockets.items():
             sock.listen(BACKLOG)
@@ -152,7 +135,6 @@ class Listeners:
         self._loop.remove_reader(self._sockets[name].fileno())
 
     def close(self) -> None:
-        """Closes all."""
         self._close(list(self._sockets))
 
     def _difference(self, config: BrokerConfig) -> tuple[list[Listener], list[str]]:
@@ -189,6 +171,24 @@ class Listeners:
         for name in names:
             self.pause(name)
             self._sockets.pop(name).close()
+
+
+def _load_contexts(
+    tls: Mapping[str, TlsSettings], current: Mapping[str, ssl.SSLContext]
+) -> dict[str, ssl.SSLContext]:
+    """The contexts of the listeners with TLS, by name. Reads files. A listener whose store cannot
+    be opened any more keeps its `current` context. Raises TlsError if it has none."""
+    contexts = {}
+    for name, settings in tls.items():
+        try:
+            contexts[name] = server_context(settings)
+        except TlsError as error:
+            if name not in current:
+                error.listener = name
+                raise
+            contexts[name] = current[name]
+            logger.error("%s keeps the key and the trust store that it has: %s", name, error)
+    return contexts
 
 
 def _bound(
@@ -238,9 +238,8 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _do_not_pace(sock: socket.socket) -> None:
-    """Has what is accepted send as fast as the peer reads, whatever congestion control the system
-    has: bbr paces by a timer for each segment, which on the way to oneself costs and brings nothing
-    (docs/decisions/0005). It must be said of the listening socket: one that has been paced stays.
-    """
+    """Has accepted connections send as fast as the peer reads: bbr paces by a timer for each
+    segment, which costs and brings nothing to oneself (docs/decisions/0005). Must be set before
+    they come."""
     with suppress(OSError):  # a system that leaves no choice
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, UNPACED)

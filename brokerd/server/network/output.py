@@ -8,17 +8,14 @@ which is three times faster for small fetches. Small ranges are read only when t
 a slow reader holds descriptors, not memory.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import socket
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from brokerd.metrics import LoopTimes
+from brokerd.metrics import LoopTimes
 
 SENDFILE_MIN_BYTES = 64 * 1024
 JOIN_MAX_BYTES = 512 * 1024
@@ -79,8 +76,7 @@ class Slot:
 
 
 class OutputQueue:
-    """The replies of one connection, on a non-blocking socket. `loop` knows whether there are
-    producers."""
+    """The replies of one connection. `loop` knows whether there are producers."""
 
     __slots__ = (
         "_loop", "_ready", "_ready_bytes", "_sent_of_head", "_slots", "_socket", "held_bytes",
@@ -108,8 +104,7 @@ class OutputQueue:
         return len(self._ready)
 
     def reserve(self, held_bytes: int = 0) -> Slot:
-        """Reserves the slot of the next reply, to be filled later; until then it counts as so many
-        bytes."""
+        """Reserves the slot of the next reply; until it is filled it counts as so many bytes."""
         slot = Slot(SLOT_BYTES + held_bytes)
         self.held_bytes += slot.held_bytes
         self._slots.append(slot)
@@ -184,7 +179,6 @@ class OutputQueue:
             self._ready_bytes = 0
 
     def clear(self) -> None:
-        """Drops everything, and releases file ranges."""
         for slot in self._slots:
             release(slot.parts or ())
         release(self._ready)
@@ -236,8 +230,7 @@ class OutputQueue:
         return True
 
     def _gather(self) -> tuple[list[Any], bool]:
-        """Takes what can go in one send off the queue; returns whether a large file range
-        follows."""
+        """Takes what fits into one send; returns whether a large file range follows."""
         ready = self._ready
         chunks: list[Any] = []
         size = 0
@@ -268,13 +261,11 @@ def read_part(part: Any, size_bytes: int, start: int) -> bytes:
 
 
 def unreadable(part: Any, error: OSError) -> UnreadableError:
-    """The error for a file range that could not be read."""
     return UnreadableError(error.errno, error.strerror, part.path)
 
 
 def require_uncut(part: Any) -> None:
-    """Raises ConnectionAbortedError for a file range that was cut off its log: other records may be
-    there now."""
+    """Raises ConnectionAbortedError for a range cut off its log: other records may be there."""
     if part.is_cut:
         raise ConnectionAbortedError("the log was cut below records that were promised")
 

@@ -1,17 +1,15 @@
 """Where bytes from clients land: one buffer shared by all connections, and frame buffers on loan.
 
 A receive is parsed to the end before the next one begins, so one shared buffer serves every
-connection; what waits in it for the end of the loop's iteration ends at `shared_end`, and the next
-receive begins there. Only the head of a large frame that has not arrived whole is copied out, into
-a buffer of that frame's size; what those buffers hold together is counted against
-`queued.max.request.bytes`, and while it is exceeded no connection may begin a large frame (see
-`SocketServer.wait_for_memory`). What requests hold elsewhere counts, too (`lend`, `repay`), and
+connection; what waits in it for the end of the loop's iteration ends at `shared_end`. Only the head
+of a large frame that has not arrived whole is copied out, into a buffer of that frame's size; these
+count against `queued.max.request.bytes`, and while it is exceeded no connection may begin a large
+frame (`SocketServer.wait_for_memory`). What requests hold elsewhere counts, too (`lend`, `repay`);
 where that alone exceeds it nothing is received. A few buffers are kept for reuse, because fresh
 memory costs page faults.
 
-Bytes that one receive brought after a request that waits are not counted: they are freed only when
-that request is answered, which may take minutes, and all other clients would wait. They are at most
-one receive for each connection; `SocketServer` limits their sum, together with the replies.
+Bytes that one receive brought after a request that waits are not counted: all other clients would
+wait for that request. `SocketServer` limits their sum, together with the replies.
 """
 
 from collections.abc import Callable
@@ -32,8 +30,7 @@ GROWTH_BYTES = 1 << 16
 
 
 class ReceiveBuffers:
-    """The shared buffer and the loans of one event loop; a negative limit means no limit.
-    `on_returned` is called when a loan has ended."""
+    """A negative limit means none. `on_returned` is called when a loan has ended."""
 
     __slots__ = (
         "_kept", "_on_returned", "lent_bytes", "limit_bytes", "loaned_bytes", "shared",
@@ -109,7 +106,6 @@ class LoanedFrame:
         self.buffer[: len(head)] = head
 
     def room(self) -> memoryview:
-        """What is received into next."""
         return memoryview(self.buffer)[self._filled : min(self.size, len(self.buffer))]
 
     def ends_in(self, room: memoryview) -> bool:
@@ -117,8 +113,7 @@ class LoanedFrame:
         return self._filled + len(room) == self.size
 
     def took(self, count: int, now: float) -> bool:
-        """So many bytes were received into its room. Returns whether the frame is complete; if not,
-        there is room again."""
+        """So many bytes were received. Returns whether the frame is whole; else there is room."""
         self._filled += count
         self._growth += count
         if self._growth >= GROWTH_BYTES:

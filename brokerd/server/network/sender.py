@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 
 class Sender:
-    """Sends the replies in `output`. The receiving half (`connection.py`) is paused while replies
-    wait."""
+    """Sends the replies in `output`; the receiving half (`connection.py`) is paused meanwhile."""
 
     __slots__ = (
         "_fd", "_left", "_loop", "_receiving", "_router", "_socket", "_writing", "active_at",
@@ -43,8 +42,7 @@ class Sender:
         raise NotImplementedError
 
     def close(self, reason: str | None) -> None:
-        """Closes the connection and drops all that waits on it; `reason` None means that the client
-        left."""
+        """Closes the connection and drops what waits on it; reason None: the client left."""
         raise NotImplementedError
 
     def _pause(self) -> None:

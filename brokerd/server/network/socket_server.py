@@ -7,6 +7,7 @@ import logging
 import resource
 import socket
 from collections import Counter, OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,6 @@ from brokerd.server.network.connections_without_request import (
     FIRST_REQUEST_S,
     ConnectionsWithoutRequest,
 )
-from brokerd.server.network.host_lookups import HostLookups
 from brokerd.server.network.open_listeners import Listeners
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
@@ -46,15 +46,14 @@ REMOVED_END_S = 1.0
 
 
 class SocketServer:
-    """All sockets of one broker's Kafka listeners."""
-
     def __init__(self, config: BrokerConfig) -> None:
         self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._go_on)
         self.connections: set[Connection] = set()
         self._silent = ConnectionsWithoutRequest()
         self._config = config
         self.listeners = Listeners(self._on_connect, config)
-        self.host_lookups = HostLookups()
+        self.host_lookups = ThreadPoolExecutor(1, "lookups")
+        """One thread for names that clients wrote, since a name server may never answer."""
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self._quotas = ConnectionQuotas(descriptors_for_connections(limit, OPEN_FILES_MAX))
@@ -82,19 +81,16 @@ class SocketServer:
 
     @property
     def sent_bytes(self) -> int:
-        """What all connections were sent since the start."""
         return self._sent_bytes + sum(each.output.sent_bytes for each in self.connections)
 
     def accept(self, router: Router) -> None:
-        """Starts to take connections."""
         self._router = router
         self.listeners.accept()
         self._expiry.start()
 
     async def open(self, config: BrokerConfig) -> BrokerConfig:
-        """Makes exactly the listeners of `config` open, with their stores opened anew; returns the
-        settings with the ports that were bound. Raises TlsError and BindError; then nothing has
-        changed. Connections of a closed listener end soon."""
+        """Opens exactly the listeners of `config`, as `Listeners.open`; returns the settings with
+        the ports that were bound. Connections of a closed listener end soon."""
         await self.listeners.open(config)
         if any(each.listener not in self.listeners for each in self.connections):
             self._loop.call_later(REMOVED_END_S, self._end_removed)
@@ -131,14 +127,15 @@ class SocketServer:
             self.listeners.resume(self._crowded.pop())
 
     async def _resolve(self) -> None:
-        """Looks up the names among `max.connections.per.ip.overrides`, in a thread. Until then, and
-        if a name is not found, the earlier limits hold. A look-up that failed is tried again when
-        settings change."""
+        """Looks up the names among `max.connections.per.ip.overrides` in a thread. Until then, and
+        if one is not found, the earlier limits hold."""
         text = self._config.max_connections_per_ip_overrides
         found: dict[str, int] = {}
         try:
             for entry in text.split(","):
-                found |= await self.host_lookups.run(limits_by_address, entry)
+                found |= await self._loop.run_in_executor(
+                    self.host_lookups, limits_by_address, entry
+                )
         except ValueError as error:
             logger.error("%s", error)
             return
@@ -148,16 +145,14 @@ class SocketServer:
         self._limit()
 
     def close_listeners(self) -> None:
-        """Accepts no more connections."""
         self.listeners.close()
 
     def close(self) -> None:
-        """Closes all listeners and connections."""
         self.close_listeners()
         self._expiry.stop()
         if self._resolving is not None:
             self._resolving.cancel()
-        self.host_lookups.close()
+        self.host_lookups.shutdown(wait=False, cancel_futures=True)
         for connection in tuple(self.connections):
             connection.close("the broker is shutting down")
 
@@ -236,16 +231,14 @@ class SocketServer:
         )
 
     def _end_silent(self, listener: str | None = None) -> bool:
-        """Closes a connection that has sent no request, to make room for another (of a listener or
-        of all). Returns whether there was one. Only some are logged: there may be thousands."""
+        """Closes a connection without a request for another. Returns whether there was one."""
         silent = self._silent.to_end(monotonic(), listener)
         if silent is not None:
             silent.close(None)
         return silent is not None
 
     def _end_idle(self, name: str) -> None:
-        """The brokers' listener is always served: the longest idle connection of another listener
-        is closed for it, as in Kafka."""
+        """As in Kafka the brokers' listener is always served: for it the idlest other one ends."""
         others = [each for each in self.connections if each.listener != name]
         if others:
             idle = min(others, key=lambda each: each.active_at)

@@ -70,7 +70,6 @@ class TlsConnection(Connection):
             self._loop.call_soon(self._read_more)
 
     def close(self, reason: str | None) -> None:
-        """Closes the connection, as `Sender.close`."""
         self._end_deadline()
         super().close(reason)
 
@@ -85,8 +84,7 @@ class TlsOutputQueue(OutputQueue):
         self._tls = tls
 
     def flush(self) -> bool:
-        """Sends as much as the socket takes; False while something is left. OSError if the peer is
-        gone."""
+        """As `OutputQueue.flush`."""
         tls = self._tls
         sent_before = tls.sent_bytes
         try:

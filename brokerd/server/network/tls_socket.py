@@ -1,12 +1,8 @@
 """TLS on a non-blocking socket of ours, with the methods of a socket that a connection uses.
 
-OpenSSL works in memory here: one receive from the socket brings as many records as came, and what
-is to be sent leaves in few sends. What the socket did not take waits as ciphertext, which a retried
-write of OpenSSL's own could not do without the same bytes again.
-
-The memory that OpenSSL reads from and writes to never gets smaller again: it is given what came,
-and asked for what it made, a few records at a time, so that a connection does not keep the size of
-its largest burst.
+OpenSSL works in memory: one receive brings as many records as came, and what is to be sent leaves
+in few sends. What the socket did not take waits as ciphertext. OpenSSL's memory never gets smaller:
+it is given what came, and asked for what it made, a few records at a time.
 """
 
 import socket
@@ -48,7 +44,6 @@ class TlsSocket:
         self.sent_bytes = 0
 
     def fileno(self) -> int:
-        """The descriptor of the socket below."""
         return self.socket.fileno()
 
     @property

@@ -1,25 +1,18 @@
 """Queues of batches that need work in a thread before they are appended, in the order they came.
 
-A partition has a queue while a thread works on batches of it. Every later batch waits behind them,
-whether it needs work itself or not. Batches that a thread got together are appended together; only
-then sequence numbers are checked and offsets given, so that the log has the order in which the
-batches were received.
+A partition has a queue while a thread works on batches of it; every later batch waits behind them.
+Batches that a thread got together are appended together; only then sequence numbers are checked and
+offsets given, so that the log has the order in which the batches were received. Produces for many
+logs that are used for the first time, which reads files, come here, too.
 
-The first use of a log after a start reads files. Where a request brings records for many such logs
-they come here, too, and are appended in several iterations of the loop; where a log is damaged and
-reads for long, they wait until threads have read it.
-
-A queue is bounded in bytes and in batches: the connection that fills it reads no more until half
-of it is done. What all queues hold counts against `queued.max.request.bytes`, as the frames do
-that are being received. A batch whose connection has gone is appended all the same, as it would
-be had it come a moment earlier; one whose partition is led by another broker by then, or is
+A queue is bounded in bytes and in batches: the connection that fills it reads no more until half of
+it is done. What all queues hold counts against `queued.max.request.bytes`. A batch whose connection
+has gone is appended all the same; one whose partition is led by another broker by then, or is
 deleted, is refused.
 
 Later requests of the client see the batch in the log: more Produces are queued behind it, and
-before any other request is served the connection is muted until its batches are appended.
+before any other request the connection is muted until its batches are appended.
 """
-
-from __future__ import annotations
 
 import asyncio
 import logging
@@ -27,19 +20,18 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
+from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.append import AppendResult
 from brokerd.protocol.batch_rewrite import Batch, Work, perform
+from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import load_log
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.receive_buffers import ReceiveBuffers
 from brokerd.turns import expect_busy_threads, in_turns
-
-if TYPE_CHECKING:
-    from brokerd.clock import Clock
-    from brokerd.log.append import AppendResult
-    from brokerd.replication.partition import Partition
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.receive_buffers import ReceiveBuffers
 
 logger = logging.getLogger(__name__)
 
@@ -51,14 +43,12 @@ JOB_MAX = 128
 """Batches that go out together: one way there and back for many small ones."""
 
 
+@dataclass(slots=True, eq=False)
 class AppendFuture:
     """The result of a queued batch: `result` is set when it is known, then `on_done` is called."""
 
-    __slots__ = ("on_done", "result")
-
-    def __init__(self) -> None:
-        self.result: AppendResult | KafkaError | None = None
-        self.on_done: Callable[[], None] | None = None
+    result: AppendResult | KafkaError | None = None
+    on_done: Callable[[], None] | None = None
 
     def set_result(self, result: AppendResult | KafkaError) -> None:
         """Set the result; raises what `on_done` raises."""
@@ -78,8 +68,8 @@ class _Entry:
         self.outcome = AppendFuture()
 
     def set_result(self, result: AppendResult | KafkaError) -> None:
-        """Set the result. If its request cannot be answered, the connection ends: neither this
-        reply nor a later one could be sent; the other requests still get their results."""
+        """Sets the result. If its request cannot be answered the connection ends: no later reply
+        could be sent."""
         try:
             self.outcome.set_result(result)
         except Exception:
@@ -139,8 +129,8 @@ class AppendQueues:
         *,
         needs_load: bool = False,
     ) -> tuple[AppendFuture, ...]:
-        """Queues copies of batches. Those without `work` only wait for the ones before them, or,
-        with `needs_load`, for the first use of the log."""
+        """Queues copies of batches. Those without `work` only wait for the ones before them, or
+        (`needs_load`) for the first use of the log."""
         queue = self.by_partition.get(partition) or self._begin(partition, needs_load)
         entries = [
             _Entry(connection, bytearray(batch), work.get(i)) for i, batch in enumerate(batches)

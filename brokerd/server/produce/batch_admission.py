@@ -6,19 +6,13 @@ odd (`has_odd_header`); and always with `brokerd.validate.records=all`. A small 
 once; all else is `Work` for a thread (`append_queues`).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.protocol.batch_rewrite import Work, perform
 from brokerd.protocol.batch_validator import check_batch, has_odd_header
 from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.record_walk import Rules
 from brokerd.protocol.records import BatchHeader
-
-if TYPE_CHECKING:
-    from brokerd.config.log_config import LogConfig
 
 VALIDATE_ALL = "all"
 ZSTD_FROM = 7
@@ -46,8 +40,7 @@ def admit(
     topic_partition: str,
     now_ms: int,
 ) -> Work | None:
-    """Checks that `records` is one batch that may be appended; returns the work to do before, if
-    any. Raises KafkaError."""
+    """Checks one batch; returns the work to do before it is appended, if any. Raises KafkaError."""
     header = check_batch(records, log.max_message_bytes)
     if header.codec > codec_max(version):
         raise NoBatchError(
@@ -69,8 +62,7 @@ def check_records(
     topic_partition: str,
     now_ms: int,
 ) -> Work | None:
-    """The second half of `admit`: checks the records of a batch with a valid header, if
-    necessary."""
+    """The second half of `admit`: the records of a batch with a valid header, if necessary."""
     if not _needs_record_check(header, validates_all, log):
         return None
     work = _work(header, log, topic_partition, now_ms)

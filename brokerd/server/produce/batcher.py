@@ -9,17 +9,22 @@ Batches that need work before they are appended, and all behind them, go through
 queue (`append_queues`) and are answered when they come back.
 """
 
-from __future__ import annotations
-
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.framing import parse_header
+from brokerd.log.append import AppendResult
+from brokerd.protocol.batch_rewrite import Work
+from brokerd.protocol.framing import RequestHeader, parse_header
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
+from brokerd.replication.partition import Partition
+from brokerd.server.network.connection import Connection
+from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
 from brokerd.server.produce.batch_admission import (
     VALIDATE_ALL,
     admit,
@@ -35,19 +40,8 @@ from brokerd.server.produce.produce_state import (
 )
 from brokerd.server.produce.repeated_produces import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.responses import ProduceResponder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brokerd.clock import Clock
-    from brokerd.log.append import AppendResult
-    from brokerd.protocol.batch_rewrite import Work
-    from brokerd.protocol.framing import RequestHeader
-    from brokerd.replication.partition import Partition
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
-    from brokerd.server.requests.led_partitions import LedPartitions
-    from brokerd.server.requests.purgatory import Purgatory
+from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.purgatory import Purgatory
 
 logger = logging.getLogger(__name__)
 
@@ -56,19 +50,18 @@ FIRST_USES_MAX = 32
 iterations of the loop."""
 _SIZE = Struct(">i")
 
-BatchesByPartition = dict["Partition", list[memoryview]]
-Outcomes = dict["Partition", "list[AppendResult] | tuple[AppendFuture, ...] | KafkaError"]
-RecognisedRun = tuple["Connection", "ProduceMemo", list[int], int]
+BatchesByPartition = dict[Partition, list[memoryview]]
+Outcomes = dict[Partition, list[AppendResult] | tuple[AppendFuture, ...] | KafkaError]
+RecognisedRun = tuple[Connection, ProduceMemo, list[int], int]
 """Requests that were recognised: their correlation ids, and the place of the first one's batch."""
-Place = KafkaError | tuple["Partition", "int | KafkaError"]
+Place = KafkaError | tuple[Partition, int | KafkaError]
 """Of one partition of a request: why there is none, or the partition and either the index of its
 batch among that partition's batches or why it was refused."""
-ParsedRequest = tuple["Connection", ProduceState, list[Place]]
+ParsedRequest = tuple[Connection, ProduceState, list[Place]]
 
 
 class ProduceBatcher:
-    """The Produces between `add_run` and `append_all`, of one receive or of those of several
-    clients. Their bytes stay in the buffer until then."""
+    """The Produces between `add_run` and `append_all`; their bytes are in the buffer."""
 
     __slots__ = (
         "_batches", "_clock", "_led", "_loop", "_memos", "_queues", "_responder", "_validates_all",
@@ -100,10 +93,8 @@ class ProduceBatcher:
     def add_run(
         self, connection: Connection, buffer: bytearray, view: memoryview, position: int, end: int
     ) -> tuple[int, int]:
-        """Takes in the Produce at `position`, and those behind it that begin like it.
-
-        Returns the position behind the last one, and how many they were.
-        """
+        """Takes in the Produce at `position` and those behind it that begin like it; returns the
+        position behind the last, and their number."""
         memo: Any = connection.produce_memo
         while memo is not None and memo.generation == memo.partition.generation:
             if memo.checks_records:
@@ -134,13 +125,12 @@ class ProduceBatcher:
 
     @property
     def can_share_append(self) -> bool:
-        """Whether the Produces here may be appended together with those of other clients: none
-        needs work in a thread, or waits behind such work."""
+        """Whether none needs work in a thread, or waits behind such work."""
         return not (self._work or self._queues.by_partition)
 
     def _append_others_first(self, connection: Connection) -> None:
-        """Only requests that were recognised share an append with those of other clients: a request
-        that goes through a queue must delay the client that sent it, and no other."""
+        """Only recognised requests share an append with other clients: one that goes through a
+        queue must delay the client that sent it, and no other."""
         if self.unappended and self.unappended[0][0] is not connection:
             self.append_tick()
 

@@ -82,11 +82,9 @@ def mark_of(acks: int) -> Mark:
 
 
 class AwaitDurable:
-    """A request whose records are appended and not yet as safe as it (or their topic) asks for:
-    with acks=all on all in-sync replicas, where flush.messages says so on the disk.
-
-    With acks=0 there is no answer, but what the client asks behind it waits for the disk as well.
-    """
+    """A request whose records are appended and not yet as safe as asked for: with acks=all on all
+    in-sync replicas, where flush.messages says so on the disk. With acks=0 nothing is answered, but
+    what the client asks next waits for the disk as well."""
 
     __slots__ = (
         "_connection", "_leave_queue", "_replies", "_responder", "_since", "_slot", "_state",
@@ -112,10 +110,8 @@ class AwaitDurable:
         self._since = since or responder.purgatory.times.leaves(connection, ApiKey.PRODUCE)
 
     def delay(self, behind: dict[int, tuple[Partition, int]]) -> None:
-        """Answers when the records are safe, or with REQUEST_TIMED_OUT after the request's timeout.
-
-        Kafka's timeout is for acks=all alone: where acks=1 waits for a disk it is long.
-        """
+        """Answers when the records are safe, or with REQUEST_TIMED_OUT after the request's timeout;
+        where acks=1 waits for a disk that is long."""
         state, purgatory = self._state, self._responder.purgatory
         timeout_s = state.timeout_ms / 1000
         if state.acks != ACKS_ALL:

@@ -3,19 +3,13 @@
 Its batch is checked after that (`batch_admission`).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.protocol.framing import RequestHeader
+from brokerd.protocol.produce import PartitionRecords, ProduceRequest
+from brokerd.replication.partition import Partition
 from brokerd.server.produce.produce_state import ACKS_ALL
-
-if TYPE_CHECKING:
-    from brokerd.protocol.framing import RequestHeader
-    from brokerd.protocol.produce import PartitionRecords, ProduceRequest
-    from brokerd.replication.partition import Partition
-    from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.led_partitions import LedPartitions
 
 ACKS = (-1, 0, 1)
 ADMIN_CLIENT_ID = "__admin_client"
@@ -43,8 +37,7 @@ def writable_partition(
 def _check_acks_and_topic(
     led: LedPartitions, request: ProduceRequest, wanted: PartitionRecords, header: RequestHeader
 ) -> None:
-    """The errors of an acks that does not exist, and of an internal topic, in Kafka's order.
-    Raises KafkaError."""
+    """Raises KafkaError for an unknown acks or an internal topic, in Kafka's order."""
     topic, index = wanted.topic, wanted.partition
     if led.image.partition(topic, index) is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")

@@ -1,24 +1,24 @@
 """A Produce that is not answered yet, and the results of its partitions."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
+from brokerd.errors import KafkaError
+from brokerd.log.append import AppendResult
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.messages import response_frame
-from brokerd.protocol.produce import PartitionRecords, PartitionReply, encode_produce_response
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brokerd.errors import KafkaError
-    from brokerd.log.append import AppendResult
-    from brokerd.protocol.framing import RequestHeader
-    from brokerd.protocol.produce import ProduceRequest
-    from brokerd.replication.partition import Partition
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.output import Slot
-    from brokerd.server.produce.append_queues import AppendFuture
+from brokerd.protocol.produce import (
+    PartitionRecords,
+    PartitionReply,
+    ProduceRequest,
+    encode_produce_response,
+)
+from brokerd.replication.partition import Partition
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.output import Slot
+from brokerd.server.produce.append_queues import AppendFuture
 
 ACKS_ALL = -1
 PARTITION_BYTES = 500
@@ -27,44 +27,30 @@ waits for."""
 
 
 class PartitionResult(NamedTuple):
-    """The result of one partition: an AppendResult, an error, or a future.
-
-    `partition` is None if this broker does not lead it.
-    """
+    """The result of one partition, or its future. `partition` is None if it is not led here."""
 
     partition: Partition | None
     outcome: AppendResult | KafkaError | AppendFuture
 
 
 class PartitionRequest(NamedTuple):
-    """One partition of a request, without the records."""
-
     topic: str
     partition: int
     size_bytes: int
 
 
+@dataclass(slots=True, eq=False)
 class ProduceState:
     """The state of a Produce that is not answered yet: what its answer needs."""
 
-    __slots__ = ("acks", "correlation_id", "timeout_ms", "version", "wanted")
-
-    def __init__(
-        self,
-        version: int,
-        correlation_id: int,
-        acks: int,
-        timeout_ms: int,
-        wanted: Sequence[PartitionRecords | PartitionRequest],
-    ) -> None:
-        self.version = version
-        self.correlation_id = correlation_id
-        self.acks = acks
-        self.timeout_ms = timeout_ms
-        self.wanted = wanted
+    version: int
+    correlation_id: int
+    acks: int
+    timeout_ms: int
+    wanted: Sequence[PartitionRecords | PartitionRequest]
 
     @classmethod
-    def of(cls, header: RequestHeader, request: ProduceRequest) -> ProduceState:
+    def of(cls, header: RequestHeader, request: ProduceRequest) -> "ProduceState":
         """Before anything is appended."""
         return cls(
             header.api_version, header.correlation_id, request.acks, request.timeout_ms,

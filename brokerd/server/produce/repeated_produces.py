@@ -3,21 +3,15 @@
 A `ProduceMemo` has the bytes of a request up to its records and what was decoded from them.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from struct import Struct
-from typing import TYPE_CHECKING
 
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.batch_validator import is_plain
 from brokerd.protocol.produce import ProduceRequest, ResponseTemplate
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, is_flexible
+from brokerd.replication.partition import Partition
 from brokerd.server.produce.batch_admission import codec_max
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brokerd.replication.partition import Partition
 
 MEMO_MAX_BYTES = 1024
 """A request that is longer up to its records (a client id may have 32 KiB, and unknown tagged

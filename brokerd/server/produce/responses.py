@@ -2,27 +2,22 @@
 still in a queue, records that are not yet on all in-sync replicas or, with flush.messages, on the
 disk."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError, NoBatchError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.produce import PartitionRecords, PartitionReply, decode_produce
 from brokerd.protocol.record_walk import RefusedRecords
+from brokerd.replication.partition import Partition
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.output import Slot
 from brokerd.server.produce.append_queues import AppendFuture
 from brokerd.server.produce.delayed_produce import AwaitAppends, AwaitDurable, mark_of
 from brokerd.server.produce.produce_state import PartitionRequest, PartitionResult, ProduceState
-
-if TYPE_CHECKING:
-    from brokerd.replication.partition import Partition
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.output import Slot
-    from brokerd.server.requests.led_partitions import LedPartitions
-    from brokerd.server.requests.purgatory import Purgatory
-    from brokerd.server.requests.request_times import Since
+from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.purgatory import Purgatory
+from brokerd.server.requests.request_times import Since
 
 _WITH_LOG_START = frozenset(
     {
@@ -39,8 +34,6 @@ _WITH_LOG_START = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ProduceResponder:
-    """What answers Produces."""
-
     led: LedPartitions
     purgatory: Purgatory
 

@@ -2,21 +2,16 @@
 listens to its partition and has a timer, for as long as something waits in it. A record that is
 safe at once never gets here."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from brokerd.replication.ack_queue import AckQueue
+from brokerd.replication.ack_queue import Ack, AckQueue, Callback
+from brokerd.replication.partition import Partition
 
-if TYPE_CHECKING:
-    from brokerd.replication.ack_queue import Ack, Callback
-    from brokerd.replication.partition import Partition
-
-Mark = Callable[["Partition"], int]
+Mark = Callable[[Partition], int]
 REPLICATED: Final[Mark] = attrgetter("high_watermark")
 SYNCED: Final[Mark] = attrgetter("synced_to")
 """Of acks=1 where flush.messages has records synced."""

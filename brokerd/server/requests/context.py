@@ -1,15 +1,11 @@
 """The context of a request, and the type of handlers."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import Any
 
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from brokerd.errors import KafkaError
+from brokerd.errors import KafkaError
 
 
 @dataclass(frozen=True, slots=True)

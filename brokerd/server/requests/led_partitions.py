@@ -4,20 +4,15 @@ Kafka's FailedProduceRequestsPerSec and FailedFetchRequestsPerSec leave out what
 clients now and then (ReplicaManager.appendToLocalLog, readFromLog); so do the counts here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.leader_epochs import NO_EPOCH
+from brokerd.metrics import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
-
-if TYPE_CHECKING:
-    from brokerd.cluster.metadata_image import MetadataImage
-    from brokerd.metrics import BrokerMetrics
-    from brokerd.replication.partition import Partition
-    from brokerd.replication.replica_manager import ReplicaManager
+from brokerd.replication.partition import Partition
+from brokerd.replication.replica_manager import ReplicaManager
 
 _EXPECTED = {
     ApiKey.PRODUCE: frozenset({
@@ -38,8 +33,6 @@ _TOO_LARGE = (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE)
 
 @dataclass(frozen=True, slots=True)
 class LedPartitions:
-    """See the module."""
-
     image: MetadataImage
     replicas: ReplicaManager
     metrics: BrokerMetrics

@@ -14,6 +14,7 @@ import asyncio
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -50,29 +51,19 @@ class Delayed(Protocol):
         """Ends the wait without an answer."""
 
 
+@dataclass(slots=True, eq=False)
 class DelayedFetch:
     """A Fetch that waits: a listener of its partitions, or of its session."""
 
-    __slots__ = (
-        "_check", "_connection", "_partitions", "_purgatory", "_resume", "_timer", "done",
-    )  # fmt: skip
     key = ApiKey.FETCH
 
-    def __init__(
-        self,
-        purgatory: Purgatory,
-        connection: Connection,
-        partitions: Collection[Partition | Session],
-        check: Check,
-        resume: Callable[[], None],
-    ) -> None:
-        self._purgatory = purgatory
-        self._connection = connection
-        self._partitions = partitions
-        self._check = check
-        self._resume = resume
-        self._timer: asyncio.TimerHandle | None = None
-        self.done = False
+    _purgatory: Purgatory
+    _connection: Connection
+    _partitions: Collection[Partition | Session]
+    _check: Check
+    _resume: Callable[[], None]
+    _timer: asyncio.TimerHandle | None = None
+    done: bool = False
 
     def __call__(self, partition: Partition) -> None:
         self._purgatory.touch(self, partition)
@@ -139,7 +130,6 @@ class Purgatory:
 
     @property
     def count(self) -> int:
-        """How many requests wait."""
         return self.counts.total()
 
     def delay(

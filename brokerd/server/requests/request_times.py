@@ -160,7 +160,6 @@ class RequestTimes:
         return Since(key, self._woke_s(start_s), start_s, monotonic())
 
     def answered(self, connection: Connection, since: Since) -> None:
-        """A request that waited was answered."""
         key, woke_s, start_s, left_s = since
         remote_s = monotonic() - left_s
         queue_s = max(start_s - woke_s, 0.0)

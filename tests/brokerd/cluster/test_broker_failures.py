@@ -117,27 +117,15 @@ async def test_a_successor_tells_what_its_predecessor_wrote_but_did_not_announce
             await members.until(lambda m=member: _shown(m)[index][1] == 9)
 
 
-async def test_new_epochs_that_are_asked_for_while_the_controller_reads_anew_are_given(
-    members: Members,
-) -> None:
-    (only,) = await members.start(1)
-    await _topic(only, partitions=2)
-    service = only.client._service
-    assert service is not None
-    service.reconnected()
-    assert await only.client.topics.renew_epochs([("t", 0)], timeout_ms=10_000) == {}
-    assert [epoch for _, epoch, _ in _shown(only)] == [1, 0]
-
-
-async def test_new_epochs_that_cannot_be_written_are_given_when_the_partition_was_read_anew(
+async def test_a_state_that_another_wrote_meanwhile_is_decided_anew_and_written(
     members: Members,
 ) -> None:
     (only,) = await members.start(1)
     await _topic(only, partitions=2)
     path = "/brokers/topics/t/partitions/1/state"
     members.kazoo.set(path, json.dumps(members.node(path)).encode())  # the version is another one
-    assert await only.client.topics.renew_epochs([("t", 0), ("t", 1)], timeout_ms=10_000) == {}
-    assert [epoch for _, epoch, _ in _shown(only)] == [1, 1]
+    only.client.report_offline([("t", 0), ("t", 1)])
+    await members.until(lambda: _shown(only) == [(-1, 1, (1,)), (-1, 1, (1,))])
 
 
 async def test_a_partition_whose_state_cannot_be_written_does_not_stop_the_others(
@@ -146,9 +134,9 @@ async def test_a_partition_whose_state_cannot_be_written_does_not_stop_the_other
     (only,) = await members.start(1)
     await _topic(only, partitions=2)
     members.kazoo.set("/brokers/topics/t/partitions/1/state", b"{no JSON")
-    left = await only.client.topics.renew_epochs([("t", 0), ("t", 1)], timeout_ms=3_000)
-    assert list(left) == [("t", 1)]
-    await members.until(lambda: _shown(only)[0][1] == 1)
+    only.client.report_offline([("t", 0), ("t", 1)])
+    await members.until(lambda: _shown(only)[0] == (-1, 1, (1,)))
+    assert _shown(only)[1][1] == 0
 
 
 async def test_changes_are_told_in_one_entry_and_purged_when_all_have_applied_them(

@@ -2,7 +2,8 @@
 
 import pytest
 
-from brokerd.config.broker_config import BrokerConfig, ConfigError, known_keys, parse
+from brokerd.config.broker_config import ConfigError, known_keys, parse
+from brokerd.config.log_config import LogConfig
 from brokerd.config.values import read_properties
 
 BASE = "broker.id=1\nzookeeper.connect=127.0.0.1:2181/aerie\nlog.dirs=/a, /b\n"
@@ -17,9 +18,9 @@ def problems(text: str, **overrides: str) -> str:
 def test_defaults_are_kafkas() -> None:
     config = parse(BASE)
     assert config.log_dirs == ("/a", "/b")
-    assert config.log_retention_ms == 604_800_000
-    assert config.log_segment_bytes == 1 << 30
-    assert config.message_max_bytes == 1_048_588
+    assert config.log_defaults.retention_ms == 604_800_000
+    assert config.log_defaults.segment_bytes == 1 << 30
+    assert config.log_defaults.max_message_bytes == 1_048_588
     assert config.offsets_topic_num_partitions == 50
     assert [str(listener) for listener in config.listeners] == ["PLAINTEXT://127.0.0.1:9092"]
     assert config.warnings == ()
@@ -74,7 +75,7 @@ def test_overrides_win_over_the_file() -> None:
     ],
 )
 def test_the_finest_unit_of_retention_wins(lines: str, expected_ms: int) -> None:
-    assert parse(BASE + lines).log_retention_ms == expected_ms
+    assert parse(BASE + lines).log_defaults.retention_ms == expected_ms
 
 
 def test_log_dir_serves_where_log_dirs_is_missing() -> None:
@@ -144,9 +145,7 @@ def test_known_keys_name_every_setting_with_its_default() -> None:
     keys = known_keys()
     assert keys["num.partitions"] == 1
     assert keys["broker.id"] is None
-    assert (
-        keys["log.segment.bytes"] == BrokerConfig.__dataclass_fields__["log_segment_bytes"].default
-    )
+    assert keys["log.segment.bytes"] == LogConfig().segment_bytes
 
 
 def test_properties_are_read_as_java_reads_them() -> None:

@@ -5,8 +5,9 @@ import pytest
 from brokerd.config.broker_config import BrokerConfig, known_keys, parse
 from brokerd.config.docs import BROKER_DOCUMENTATION
 from brokerd.config.dynamic_config import BrokerSettings, check_change, is_read_only
-from brokerd.config.kafka_settings import KAFKA_SETTINGS, ConfigType, UpdateMode, known_setting
 from brokerd.config.log_config import TOPIC_KEYS, effective_values
+from brokerd.config.update_modes import KAFKA_SETTINGS, UpdateMode, known_setting
+from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlog.retention.hours=2\n"
@@ -25,17 +26,17 @@ def in_force(**places: dict[str, str]) -> BrokerConfig:
 
 def test_a_brokers_own_setting_goes_before_the_default_of_all_and_that_before_the_file() -> None:
     name = "log.retention.ms"
-    assert in_force().log_retention_ms == 7_200_000
-    assert in_force(defaults={name: "5"}).log_retention_ms == 5
+    assert in_force().log_defaults.retention_ms == 7_200_000
+    assert in_force(defaults={name: "5"}).log_defaults.retention_ms == 5
     both = in_force(defaults={name: "5"}, own={name: "6"})
-    assert both.log_retention_ms == 6
+    assert both.log_defaults.retention_ms == 6
     assert effective_values(both.raw, {})["retention.ms"] == "6"
     assert effective_values(both.raw, {"retention.ms": "7"})["retention.ms"] == "7"
 
 
 def test_a_limit_below_zero_is_none() -> None:
     config = in_force(own={"log.retention.bytes": "-5", "log.retention.ms": " -2 "})
-    assert (config.log_retention_bytes, config.log_retention_ms) == (-1, -1)
+    assert (config.log_defaults.retention_bytes, config.log_defaults.retention_ms) == (-1, -1)
     values = effective_values(config.raw, {})
     assert (values["retention.bytes"], values["retention.ms"]) == ("-1", "-1")
 
@@ -44,8 +45,8 @@ def test_what_somebody_wrote_wrongly_into_zookeeper_is_told_and_passed_over() ->
     own = {"log.retention.ms": "soon", "num.partitions": "9", "message.max.bytes": "7", "x": "y"}
     config, problems = settings(own=own).effective()
     assert problems == ["log.retention.ms: 'soon' is not a whole number"]
-    assert (config.log_retention_ms, config.num_partitions) == (7_200_000, 1)
-    assert config.message_max_bytes == 7
+    assert (config.log_defaults.retention_ms, config.num_partitions) == (7_200_000, 1)
+    assert config.log_defaults.max_message_bytes == 7
 
 
 def refusal(name: str, *changes: tuple[str, str], held: dict[str, str] | None = None) -> str:
@@ -94,8 +95,6 @@ def test_what_kafka_lets_be_changed_is_taken(where: str, change: tuple[str, str]
         ("listener.name.a.num.network.threads", "x", "not a whole number"),
         ("process.roles", "broker", "dynamically"),
         ("log.cleaner.threads", "x", "not a whole number"),
-        ("log.cleaner.threads", "3", "1 to 2 next, since it is 1"),
-        ("num.io.threads", "3", "4 to 16 next, since it is 8"),
         ("log.retention.ms", "0", "at least 1"), ("log.roll.ms", "0", "at least 1"),
         ("max.connections.per.ip", "0", "at least 1"), ("max.connections", "-1", "at least 0"),
         ("log.cleanup.policy", "keep", "delete, compact"),
@@ -111,19 +110,6 @@ def test_what_is_wrong_or_fixed_is_refused(where: str, name: str, value: str, wo
     said = refusal(where, (name, value))
     assert said.startswith(ErrorCode.INVALID_REQUEST.name)
     assert words in said
-
-
-def test_a_step_of_threads_is_measured_from_what_is_in_force() -> None:
-    assert refusal(OWN, ("log.cleaner.threads", "4"), held={"log.cleaner.threads": "2"}) == ""
-    assert "2 to 8 next" in refusal(
-        OWN, ("log.cleaner.threads", "1"), held={"log.cleaner.threads": "4"}
-    )
-
-
-def test_a_count_of_threads_that_is_none_is_not_measured_from() -> None:
-    held = {"num.io.threads": "many"}
-    assert refusal(OWN, ("num.io.threads", "16"), held=held) == ""
-    assert "since it is 8" in refusal(OWN, ("num.io.threads", "17"), held=held)
 
 
 def test_addresses_may_be_shut_out_where_others_have_a_limit_of_their_own() -> None:
@@ -152,7 +138,10 @@ def test_a_store_that_cannot_be_leaves_the_one_of_the_file() -> None:
     own = {"listener.name.ssl.ssl.keystore.type": "JKS", "message.max.bytes": "7"}
     config, (problem,) = BrokerSettings(static=parse(FILE + TLS), own=own).effective()
     assert "JKS is a store of Java's own" in problem
-    assert (config.tls["SSL"].keystore.location, config.message_max_bytes) == ("/first.pem", 7)
+    assert (config.tls["SSL"].keystore.location, config.log_defaults.max_message_bytes) == (
+        "/first.pem",
+        7,
+    )
     with pytest.raises(KafkaError, match="JKS"):
         check_change(BrokerSettings(static=parse(FILE + TLS)), OWN, {}, own)
 

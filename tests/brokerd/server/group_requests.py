@@ -47,7 +47,7 @@ async def ask(
     head += request_type(api_key, version).__flexible__  # type: ignore[union-attr]
     request = decode_request(api_key, version, memoryview(frame)[head:])
     asked = context(api_key, version, listener, client_id)
-    answer = group_handlers(broker.groups, broker.cluster.image)[api_key](asked, request)
+    answer = group_handlers(broker.groups)[api_key](asked, request)
     reply = answer if isinstance(answer, dict) else await answer
     body = encode_response(api_key, version, reply)
     header = bytes(4 + response_is_flexible(api_key, version))

@@ -41,15 +41,11 @@ async def grown(growths: Any, **_: Any) -> dict[str, KafkaError | None]:
     return {each.topic: None for each in growths}
 
 
-async def renewed(*_: Any) -> dict[Any, KafkaError]:
-    return {}
-
-
 def handler_of(api_key: ApiKey, groups: Any = None, image: Any = None) -> Handler:
     """Of a broker that is the controller and has nothing, unless it is given."""
     cluster: Any = SimpleNamespace(
         require_controller=lambda: None, image=image or MetadataImage(), configs=None,
-        topics=SimpleNamespace(grow=grown, renew_epochs=renewed),
+        topics=SimpleNamespace(grow=grown),
     )  # fmt: skip
     logs = SimpleNamespace(dirs=SimpleNamespace(paths=[]))
     parts: Any = Mock(cluster=cluster, groups=groups or in_groups(), logs=logs)

@@ -13,7 +13,6 @@ import pytest
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.tls_settings import TlsSettings
 from brokerd.security.ssl_contexts import TlsError
-from brokerd.server.network import listener_tls
 from brokerd.server.network import open_listeners as listeners_module
 from brokerd.server.network.open_listeners import UNPACED, BindError, Listeners
 from tests.support.pki import Authority
@@ -103,8 +102,7 @@ async def test_others_are_served_while_stores_are_opened(
         assert served.wait(30), "the event loop stands still"
         return ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 
-    for module in (listeners_module, listener_tls):
-        monkeypatch.setattr(module, "server_context", slow)
+    monkeypatch.setattr(listeners_module, "server_context", slow)
     wanted = config("TLS://127.0.0.1:0", "ssl.keystore.type=PEM\nssl.keystore.location=/a.pem\n")
     for attempt in (listeners.check_store(wanted.tls["TLS"]), listeners.open(wanted)):
         served.clear()

@@ -204,3 +204,30 @@ async def test_who_waits_comes_in_when_the_time_of_another_is_over(
         with connected(socket_server):
             await ended(silent)
             await until(lambda: socket_server.opened["PLAINTEXT"] == 3)
+
+
+async def test_names_that_are_never_found_keep_no_other_thread_busy(
+    socket_server: SocketServer,
+) -> None:
+    may_answer, asked = threading.Event(), []
+    loop, many = asyncio.get_running_loop(), 200
+
+    def look_up(number: int) -> int:
+        asked.append(number)
+        assert may_answer.wait(60)
+        return number
+
+    lookups = [
+        loop.run_in_executor(socket_server.host_lookups, look_up, number) for number in range(many)
+    ]
+    try:
+        for _ in range(many):
+            await asyncio.wait_for(asyncio.to_thread(int), 30)
+        assert asked == [0], "one at a time"
+        lookups[1].cancel()
+        await asyncio.wait([lookups[1]])
+    finally:
+        may_answer.set()
+    found = await asyncio.gather(*lookups, return_exceptions=True)
+    assert asked == [0, *range(2, many)], "what nobody waits for is not looked up"
+    assert found[2:] == asked[1:]

@@ -1,9 +1,9 @@
-"""Every broker setting of Apache Kafka 3.9: its type, and whether it may change at run time.
+"""Every broker setting of Apache Kafka 3.9: its update mode, which says whether it may change while
+brokers run (KIP-226), and its type.
 
-The settings with an effect are in `broker_config`. This module says which types DescribeConfigs
-returns, and which settings are refused, accepted, or stored without effect when a broker's settings
-are changed (KIP-226, DynamicBrokerConfig). Kafka keeps unknown names for plug-ins, and returns them
-as secrets.
+`dynamic_config` goes by the modes: a change is refused, accepted, or stored without effect. The
+settings with an effect are in `broker_config`. Kafka keeps unknown names for plug-ins, and returns
+them as secrets.
 """
 
 import re
@@ -11,20 +11,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-
-class ConfigType(IntEnum):
-    """Types of values, as on the wire."""
-
-    UNKNOWN = 0
-    BOOLEAN = 1
-    STRING = 2
-    INT = 3
-    SHORT = 4
-    LONG = 5
-    DOUBLE = 6
-    LIST = 7
-    CLASS = 8
-    PASSWORD = 9
+from brokerd.config.values import ConfigType
 
 
 class UpdateMode(IntEnum):
