@@ -1,4 +1,4 @@
-"""ListOffsets v0, which answers with several offsets of a partition, and which kio does not know.
+"""ListOffsets v0, which answers with several offsets of a partition. Burrow sends it; kio lacks it.
 
 Request: replica id, then topics with partitions (index i32, timestamp i64, highest number of
 offsets i32). Response: topics with partitions (index i32, error i16, array of i64).

@@ -8,7 +8,7 @@ from brokerd.protocol.api_keys import ApiKey
 ADVERTISED: dict[ApiKey, tuple[int, int]] = {
     ApiKey.PRODUCE: (0, 11),
     ApiKey.FETCH: (4, 17),
-    ApiKey.LIST_OFFSETS: (1, 9),
+    ApiKey.LIST_OFFSETS: (0, 9),
     ApiKey.METADATA: (0, 12),
     ApiKey.OFFSET_COMMIT: (2, 9),
     ApiKey.OFFSET_FETCH: (1, 9),

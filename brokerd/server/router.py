@@ -3,7 +3,7 @@
 Produce and Fetch get the bytes of their frames. Consecutive Produces of one receive are collected
 and appended together; if they are small, together with those of other clients in the same iteration
 of the event loop. They are appended before any other request is served; if they wait for a queue or
-the disk, the other request waits for them. All other requests are decoded and
+the disk, the other request waits for them. All other requests are decoded (`request_codec`) and
 passed to the handler of their API; if it waits, the connection's next requests wait for its answer.
 So each request sees the effects of those before it, as in Kafka, which serves one request of a
 connection at a time.
@@ -29,7 +29,6 @@ from brokerd.protocol.framing import (
     RequestHeader,
     parse_header,
 )
-from brokerd.protocol.messages import decode_request
 from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.api.api_versions import refused_api_versions
 from brokerd.server.fetch.fetch_handler import FetchHandler
@@ -40,8 +39,9 @@ from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYT
 from brokerd.server.produce.batcher import ProduceBatcher
 from brokerd.server.produce.responses import refuse_old_produce
 from brokerd.server.requests.context import Handler, RequestContext
-from brokerd.server.requests.reply_frames import (
+from brokerd.server.requests.request_codec import (
     as_kafka_error,
+    decode_request,
     encode_frame,
     error_frame,
     reply_frame,

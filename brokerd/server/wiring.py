@@ -66,7 +66,7 @@ def handlers(broker: Broker) -> dict[int, Handler]:
             ConfigHandlers(image, cluster.configs, settings),
             DeleteRecordsHandler(led, broker.log_starts, pending_reads),
             ElectLeadersHandler(cluster),
-            ListOffsetsHandlers(led, pending_reads),
+            ListOffsetsHandlers(led, broker.clock, pending_reads),
             LogDirHandlers(broker.logs),
             MetadataHandlers(cluster, broker.metadata, creates_topics),
             ProducerHandlers(led, pending_reads, broker.producer_ids),

@@ -1,5 +1,6 @@
 """The same requests to Apache Kafka and to brokerd: the same answers, error for error."""
 
+import struct
 import time
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
 from tests.support.protocol_page import rows
+from tests.support.waiting import wait_until
 from tests.support.wire import Wire
 
 pytestmark = pytest.mark.kafka
@@ -304,6 +306,76 @@ def test_the_message_beside_a_coordinator_is_that_of_apache_kafka(
             answer = wire.ask(ApiKey.FIND_COORDINATOR, version, {"key_type": 0, **key})
             messages.append((answer.coordinators[0] if version >= 4 else answer).error_message)
     assert messages[1] == messages[0]
+
+
+OLD_LIST_OFFSETS = [
+    (name, partition, timestamp, most)
+    for name, partition, timestamps in (
+        ("rolled", 0, (-1, -2, -3, 0, 4_000_000_000_000)), ("rolled", 1, (-1, -2)),
+        ("rolled", 9, (-1,)), ("nowhere", 0, (-1,)),
+    )
+    for timestamp in timestamps
+    for most in (100, 2, 1, 0)
+]  # fmt: skip
+
+
+def old_list_offsets(wire: Wire, name: str, partition: int, timestamp: int, most: int) -> bytes:
+    """The answer in version 0, which no client library writes any more."""
+    head = struct.pack(">hhih", ApiKey.LIST_OFFSETS, 0, 5, -1)
+    body = struct.pack(">iih", -1, 1, len(name)) + name.encode()
+    body += struct.pack(">iiqi", 1, partition, timestamp, most)
+    wire.send(struct.pack(">i", len(head) + len(body)) + head + body)
+    return wire.frame()
+
+
+def test_offsets_of_segments_are_those_of_apache_kafka(ports: tuple[int, int]) -> None:
+    """`rolled` has a record in each of five segments, and an empty partition."""
+    answers = []
+    for port in ports:
+        with Wire(port) as wire:
+            small = [{"name": "segment.bytes", "value": "150"}]
+            new = {"name": "rolled", "num_partitions": 2, "replication_factor": 1, "configs": small}
+            wire.ask(ApiKey.CREATE_TOPICS, 5, {"topics": [new], "timeout": 20_000})
+            wait_until(lambda wire=wire: leader_epoch(wire, "rolled") >= 0)
+            for number in range(5):
+                batch = encode_batch([Record(0, 1_700_000_000_000 + number, b"k", b"v" * 50)])
+                topic = {"name": "rolled",
+                         "partition_data": [{"index": 0, "records": bytes(batch)}]}  # fmt: skip
+                wire.ask(ApiKey.PRODUCE, 8, {"acks": -1, "timeout": 5000, "topic_data": [topic]})
+            answers.append([old_list_offsets(wire, *asked) for asked in OLD_LIST_OFFSETS])
+    assert answers[1] == answers[0]
+    assert struct.unpack(">5q", answers[0][0][-40:]) == (4, 3, 2, 1, 0)
+
+
+def leader_epoch(wire: Wire, topic: str) -> int:
+    (told,) = wire.ask(ApiKey.METADATA, 8, {"topics": [{"name": topic}]}).topics
+    return int(told.partitions[0].leader_epoch)
+
+
+def test_the_leader_epoch_is_raised_by_what_raises_it_in_apache_kafka(
+    ports: tuple[int, int],
+) -> None:
+    requests = [
+        (ApiKey.ELECT_LEADERS, 2, election(0, "compacted")),
+        *(
+            (ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, reassignment("compacted", replicas))
+            for replicas in ([1], [1], None, [1, 1], [77])
+        ),
+    ]
+    kafka, brokerd = ports
+    with Wire(kafka) as wire:
+        before = leader_epoch(wire, "compacted")
+        for request in requests:
+            wire.ask(*request)
+        wait_until(lambda: leader_epoch(wire, "compacted") == before + 2)
+    with Wire(brokerd) as wire:
+        epochs = [leader_epoch(wire, "compacted")]
+        for request in requests:
+            wire.ask(*request)
+            epochs.append(leader_epoch(wire, "compacted"))
+    assert [epoch - epochs[0] for epoch in epochs] == [0, 0, 1, 2, 2, 2, 2]
+    with Wire(kafka) as wire:
+        assert leader_epoch(wire, "compacted") == before + 2
 
 
 @pytest.mark.parametrize(

@@ -183,6 +183,13 @@ def test_a_newer_produce_version_is_refused_and_not_stored(broker: Brokerd, topi
         assert end.topics[0].partitions[0].offset == 0
 
 
+def test_list_offsets_v0_that_is_cut_off_ends_its_connection(broker: Brokerd) -> None:
+    head = struct.pack(">hhih", ApiKey.LIST_OFFSETS, 0, 5, -1)
+    with Wire(broker.port) as wire:
+        wire.send(struct.pack(">i", len(head)) + head)
+        assert wire.is_closed()
+
+
 def test_an_api_or_version_that_is_not_served_ends_its_connection(
     broker: Brokerd, topic: str
 ) -> None:

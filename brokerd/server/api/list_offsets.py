@@ -9,9 +9,13 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any
 
+from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import inspection
 from brokerd.log.segments import offset_for_timestamp
+from brokerd.protocol import list_offsets_v0
 from brokerd.protocol.fetch_request import READ_COMMITTED
+from brokerd.protocol.list_offsets_v0 import RequestedPartition
 from brokerd.replication.partition import Partition
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
@@ -30,10 +34,17 @@ SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LAT
 @dataclass(frozen=True, slots=True)
 class ListOffsetsHandlers:
     led: LedPartitions
+    clock: Clock
     pending_reads: PendingReads
 
     def list_offsets(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
+        """One offset per partition, in v0 several; errors are per partition."""
         version = context.api_version
+        if version == 0:
+            return answer_partitions(
+                self.pending_reads, context, request, self._segment_offsets,
+                encode=list_offsets_v0.encode_partition,
+            )  # fmt: skip
         committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
 
         def answer(topic: str, asked: Any, *, may_block: bool) -> Fields:
@@ -62,6 +73,30 @@ class ListOffsetsHandlers:
             "timestamp": timestamp_ms,
             "offset": offset,
             "leader_epoch": leader_epoch,
+        }
+
+    def _segment_offsets(self, topic: str, asked: RequestedPartition, **_: bool) -> Fields:
+        """The base offsets of segments last written before a time, newest first (Kafka's
+        UnifiedLog.legacyFetchOffsetsBefore). Burrow asks for them."""
+        try:
+            if asked.timestamp < EARLIEST:
+                raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+            partition = self.led.leader_of(topic, asked.partition_index, -1)
+            now_ms = self.clock.now_ms()
+            points = inspection.segment_times(partition.log, now_ms)
+        except KafkaError as error:
+            return {"partition_index": asked.partition_index, "error_code": int(error.code)}
+        if asked.timestamp == EARLIEST:
+            points = points[:1]
+        elif asked.timestamp != LATEST:
+            while points and points[-1][1] > asked.timestamp:
+                points.pop()
+        end = partition.high_watermark
+        offsets = sorted({min(offset, end) for offset, _ in points}, reverse=True)
+        return {
+            "partition_index": asked.partition_index,
+            "error_code": 0,
+            "offsets": offsets[: max(asked.max_num_offsets, 0)],
         }
 
     def offset_for_leader_epoch(

@@ -33,11 +33,13 @@ def answer_partitions(
     answer: Answer,
     *,
     name_field: str = "name",
+    encode: Callable[[Fields], bytes] | None = None,
 ) -> Fields | Awaitable[Fields]:
     """`{"topics": [{name_field: topic, "partitions": [answer(topic, asked), …]}, …]}`, in the order
-    of the request and with each partition encoded: at once, or, of many partitions, in several
-    iterations of the loop, and where files have to be read for long, when threads have done it."""
-    encode = item_encoder(context.api_key, context.api_version, ("topics", "partitions"))
+    of the request and with each partition encoded (by `encode`, else as kio has it): at once, or,
+    of many partitions, in several iterations of the loop, and where files have to be read for long,
+    when threads have done it."""
+    encode = encode or item_encoder(context.api_key, context.api_version, ("topics", "partitions"))
     answers = _Answers(answer, encode)
     places = answers.places(topics, name_field)
     served = at_once_or_in_turns(places, answers.serve, None)

@@ -32,5 +32,8 @@ def test_the_hand_written_codecs_know_which_versions_are_flexible() -> None:
 
 
 def every_served_version() -> Iterator[tuple[ApiKey, int]]:
+    """But ListOffsets v0, which kio does not know."""
     for key, (low, high) in ADVERTISED.items():
+        if key == ApiKey.LIST_OFFSETS:
+            low += 1
         yield from ((key, each) for each in range(low, high + 1) if is_served(key, each))

@@ -19,7 +19,7 @@ from tests.brokerd.server.group_broker import context
 def handlers_of(leader_of: Callable[[str, int, int], Any]) -> ListOffsetsHandlers:
     led: Any = SimpleNamespace(leader_of=leader_of)
     nothing: Any = None
-    return ListOffsetsHandlers(led, nothing)
+    return ListOffsetsHandlers(led, nothing, nothing)
 
 
 async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_order(

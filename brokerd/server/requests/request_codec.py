@@ -1,16 +1,28 @@
-"""Encodes a handler's answer or error as a reply of its API."""
+"""Decodes requests, and encodes a handler's answer or error as a reply of its API."""
 
 import logging
 from collections.abc import Callable
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol import messages
+from brokerd.protocol import list_offsets_v0, messages
+from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.error_responses import error_fields
 from brokerd.server.requests.context import Reply, RequestContext
 from brokerd.turns import in_thread
 
 logger = logging.getLogger(__name__)
+
+
+_NOT_IN_KIO = (ApiKey.LIST_OFFSETS, 0)
+"""API and version of the one request that kio, the library of Kafka's schemas, does not have."""
+
+
+def decode_request(api_key: int, version: int, body: memoryview | bytes) -> Any:
+    """The request in a frame without its header. Raises KafkaError if it does not parse."""
+    if (api_key, version) == _NOT_IN_KIO:
+        return list_offsets_v0.decode_request(memoryview(body))
+    return messages.decode_request(api_key, version, body)
 
 
 def as_kafka_error(error: BaseException, context: RequestContext) -> KafkaError:
@@ -24,7 +36,12 @@ def as_kafka_error(error: BaseException, context: RequestContext) -> KafkaError:
 
 def reply_frame(context: RequestContext, reply: Reply) -> bytes:
     key, version = context.api_key, context.api_version
-    body = reply if isinstance(reply, bytes) else messages.encode_response(key, version, reply)
+    if isinstance(reply, bytes):
+        body = reply
+    elif (key, version) == _NOT_IN_KIO:
+        body = list_offsets_v0.encode_response(reply["topics"])
+    else:
+        body = messages.encode_response(key, version, reply)
     return messages.response_frame(key, version, context.correlation_id, body)
 
 
