@@ -352,32 +352,6 @@ def leader_epoch(wire: Wire, topic: str) -> int:
     return int(told.partitions[0].leader_epoch)
 
 
-def test_the_leader_epoch_is_raised_by_what_raises_it_in_apache_kafka(
-    ports: tuple[int, int],
-) -> None:
-    requests = [
-        (ApiKey.ELECT_LEADERS, 2, election(0, "compacted")),
-        *(
-            (ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, reassignment("compacted", replicas))
-            for replicas in ([1], [1], None, [1, 1], [77])
-        ),
-    ]
-    kafka, brokerd = ports
-    with Wire(kafka) as wire:
-        before = leader_epoch(wire, "compacted")
-        for request in requests:
-            wire.ask(*request)
-        wait_until(lambda: leader_epoch(wire, "compacted") == before + 2)
-    with Wire(brokerd) as wire:
-        epochs = [leader_epoch(wire, "compacted")]
-        for request in requests:
-            wire.ask(*request)
-            epochs.append(leader_epoch(wire, "compacted"))
-    assert [epoch - epochs[0] for epoch in epochs] == [0, 0, 1, 2, 2, 2, 2]
-    with Wire(kafka) as wire:
-        assert leader_epoch(wire, "compacted") == before + 2
-
-
 @pytest.mark.parametrize(
     ("key", "asked"),
     [
