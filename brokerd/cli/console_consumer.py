@@ -1,8 +1,5 @@
-"""`brokerd console-consumer`: Kafka's kafka-console-consumer.sh.
-
-It ends by --max-messages, --timeout-ms or a signal, and prints the number of records to standard
-error.
-"""
+"""`brokerd console-consumer`: Kafka's kafka-console-consumer.sh. It ends by --max-messages,
+--timeout-ms or a signal, and prints the number of records to standard error."""
 
 import random
 import re
