@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,8 +28,6 @@ from brokerd.metrics import (
 from brokerd.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.sender import Sender
 
