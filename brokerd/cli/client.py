@@ -74,11 +74,7 @@ class NoBroker(CliError):
 
 class Connection:
     def __init__(
-        self,
-        address: Address,
-        client_id: str,
-        timeout_s: float,
-        tls: ssl.SSLContext | None = None,
+        self, address: Address, client_id: str, timeout_s: float, tls: ssl.SSLContext | None = None
     ) -> None:
         self.address = address
         self._client_id = client_id

@@ -205,11 +205,7 @@ def default_text(name: str) -> str | None:
 
 
 def _entry(
-    name: str,
-    value: str | None,
-    kind: ConfigType,
-    synonyms: list[Entry],
-    documentation: str | None,
+    name: str, value: str | None, kind: ConfigType, synonyms: list[Entry], documentation: str | None
 ) -> Entry:
     source = synonyms[0]["source"] if synonyms else Source.DEFAULT
     return {
