@@ -1,8 +1,5 @@
 """A small blocking client for the tools: sends requests to any broker, to a certain one or to the
-controller, and tries again until a deadline while the cluster changes.
-
-A connection first asks the broker which versions it serves, and uses the highest common one.
-"""
+controller, in the highest common version, and tries again until a deadline."""
 
 import socket
 import ssl
@@ -77,11 +74,7 @@ class NoBroker(CliError):
 
 class Connection:
     def __init__(
-        self,
-        address: Address,
-        client_id: str,
-        timeout_s: float,
-        tls: ssl.SSLContext | None = None,
+        self, address: Address, client_id: str, timeout_s: float, tls: ssl.SSLContext | None = None
     ) -> None:
         self.address = address
         self._client_id = client_id
@@ -203,8 +196,7 @@ class Client:
         return self.to_broker(self._controller, api, fields)
 
     def with_retries(self, attempt: Callable[[], T]) -> T:
-        """Calls `attempt` until it succeeds or fails for good, or the deadline has come. Raises
-        NoBroker, or the KafkaError of `attempt`."""
+        """Calls `attempt` until the deadline. Raises NoBroker, or the KafkaError of `attempt`."""
         begun = time.monotonic()
         while True:
             try:

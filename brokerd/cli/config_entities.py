@@ -1,8 +1,5 @@
-"""The entities of `configs`: topics, brokers, their loggers, users, clients, addresses. Pure.
-
-As in Kafka's ConfigCommand they are given by --entity-type with --entity-name or --entity-default,
-in order, or by a short option such as --topic or --broker-defaults.
-"""
+"""The entities of `configs`, as in Kafka's ConfigCommand: given by --entity-type with --entity-name
+or --entity-default, in order, or by a short option such as --topic or --broker-defaults. Pure."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,5 @@
-"""`brokerd configs`: Kafka's kafka-configs.sh, --zookeeper included.
-
-Settings of topics, brokers and their loggers; quotas of users, clients and addresses; SCRAM
-credentials of users.
-"""
+"""`brokerd configs`: Kafka's kafka-configs.sh, --zookeeper included. Settings of topics, brokers
+and their loggers; quotas of users, clients and addresses; SCRAM credentials."""
 
 import secrets
 import sys

@@ -1,8 +1,5 @@
-"""`brokerd console-consumer`: Kafka's kafka-console-consumer.sh.
-
-It ends by --max-messages, --timeout-ms or a signal, and prints the number of records to standard
-error.
-"""
+"""`brokerd console-consumer`: Kafka's kafka-console-consumer.sh. It ends by --max-messages,
+--timeout-ms or a signal, and prints the number of records to standard error."""
 
 import random
 import re
@@ -42,10 +39,7 @@ POLL_S = 0.2
 METADATA_TIMEOUT_S = 5.0
 BATCH = 500
 _RESET = "auto.offset.reset"
-_MERGED = (
-    ("isolation.level", "isolation-level", "read_uncommitted"),
-    ("group.id", "group", None),
-)
+_MERGED = (("isolation.level", "isolation-level", "read_uncommitted"), ("group.id", "group", None))
 """As ConsoleConsumerOptions of 3.9 merges them."""
 _FORMATTERS: dict[str, Callable[[Mapping[str, str]], RecordFormatter]] = {
     "DefaultMessageFormatter": lambda properties: DefaultFormatter(properties).format,
@@ -177,10 +171,7 @@ def _settings(options: Options) -> dict[str, str]:
     if not named:
         settings["group.id"] = f"console-consumer-{random.randrange(100_000)}"
         settings.setdefault("enable.auto.commit", "false")
-    defaults = {
-        "allow.auto.create.topics": str(not options.include).lower(),
-        "check.crcs": "true",
-    }
+    defaults = {"allow.auto.create.topics": str(not options.include).lower(), "check.crcs": "true"}
     excluded = settings.pop("exclude.internal.topics", "true").strip().lower() == "true"
     if options.include and excluded:
         defaults["topic.blacklist"] = ",".join(f"^{name}$" for name in sorted(INTERNAL_TOPICS))

@@ -1,8 +1,5 @@
-"""`brokerd consumer-groups`: Kafka's kafka-consumer-groups.sh.
-
-As in Kafka's tool, an error of the cluster is printed to standard output, on a line that begins
-with `Error:`, and the exit code is 0.
-"""
+"""`brokerd consumer-groups`: Kafka's kafka-consumer-groups.sh. As there, an error of the cluster is
+printed to standard output, after `Error:`, and the exit code is 0."""
 
 import sys
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """`brokerd dump-log`: prints the files of a log, of Kafka or brokerd, as Kafka's DumpLogSegments.
-
-Kafka's tool ends at the first damage. This one reports damage on standard error, goes on with what
-can still be read, and exits with 1.
-"""
+That ends at the first damage; this one reports it, goes on with what can still be read, and exits
+with 1."""
 
 import errno
 import os

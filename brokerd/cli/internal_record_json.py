@@ -1,8 +1,5 @@
-"""Records of `__consumer_offsets` and `__transaction_state` as JSON, with Kafka's names and
-order, and Kafka's formatters of them for console-consumer. Pure.
-
-The formatters write JSON objects with nothing between them, and skip records of other kinds.
-"""
+"""Records of `__consumer_offsets` and `__transaction_state` as JSON, with Kafka's names and order,
+and Kafka's formatters of them for console-consumer, which skip records of other kinds. Pure."""
 
 import json
 from base64 import b64encode

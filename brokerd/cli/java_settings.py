@@ -1,7 +1,5 @@
-"""Translates settings of Kafka's Java clients to librdkafka's, for the console tools. Pure.
-
-Most have the same name there, and librdkafka checks their values.
-"""
+"""Translates settings of Kafka's Java clients to librdkafka's, for the console tools. Pure. Most
+have the same name there, and librdkafka checks their values."""
 
 from collections.abc import Mapping
 

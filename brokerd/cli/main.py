@@ -1,7 +1,5 @@
-"""The command line: `brokerd COMMAND …`, the same as `python -m brokerd COMMAND …`.
-
-A command is imported when it is asked for: the tools start without the broker.
-"""
+"""The command line: `brokerd COMMAND …`, the same as `python -m brokerd COMMAND …`. A command is
+imported when it is asked for: the tools start without the broker."""
 
 import argparse
 import os

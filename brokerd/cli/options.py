@@ -1,8 +1,5 @@
-"""The options of a command, as those of Kafka's tools, and what is printed when a command fails.
-
-A wrong command line has the exit code 1. The error is printed first, then the list of options, both
-to standard error.
-"""
+"""The options of a command, as those of Kafka's tools, and what is printed when a command fails:
+for a wrong command line the error, then the list of options, both to standard error."""
 
 import argparse
 import os

@@ -1,8 +1,5 @@
-"""Lines of input to records, and records to lines of output, as Kafka's console tools. Pure.
-
-The properties are those of Kafka's LineMessageReader (`parse.key`, `key.separator` …) and
-DefaultMessageFormatter (`print.key`, `line.separator` …).
-"""
+"""Lines of input to records, and records to lines of output, by the properties of Kafka's
+LineMessageReader (`parse.key` …) and DefaultMessageFormatter (`print.key` …). Pure."""
 
 import struct
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
-"""SCRAM credentials of users in `configs`: parsed, as requests, and as lines (ConfigCommand). Pure.
-
-The password is not sent: the broker gets its `SaltedPassword` (RFC 5802), computed here.
-"""
+"""SCRAM credentials of users in `configs`, as in Kafka's ConfigCommand. Pure. Instead of the
+password the broker gets its `SaltedPassword` (RFC 5802), computed here."""
 
 import hashlib
 import re

@@ -1,8 +1,7 @@
 """The offsets at which a console-consumer of a group begins, committed as soon as they are known.
 
-Java's consumer commits its position in every assigned partition, also if it read nothing there.
-librdkafka commits only behind records that it returned: a group that read nothing would have no
-committed offset, and at its next start would skip the records that came in between.
+Java's consumer commits its position also where it read nothing. librdkafka does not: at its next
+start such a group would skip the records that came in between.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,8 +1,6 @@
-"""Settings of stopped brokers, read and changed in ZooKeeper (ConfigCommand with --zookeeper).
-
-This repairs a broker that cannot start, or lets nobody in, because of a dynamic setting. The
-broker's properties file is not known here, so that each setting is checked alone.
-"""
+"""Settings of stopped brokers, read and changed in ZooKeeper (ConfigCommand with --zookeeper):
+repairs a broker that cannot start, or lets nobody in, because of a dynamic setting. Its properties
+file is not known here, so that each setting is checked alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
-"""A session with ZooKeeper, for the commands with --zookeeper.
-
-If ZooKeeper requires credentials, KAFKA_OPTS names a JAAS file, as for Kafka's tools.
-"""
+"""A session with ZooKeeper, for the commands with --zookeeper. Its credentials, if it requires
+some, are in the JAAS file that KAFKA_OPTS names, as for Kafka's tools."""
 
 import os
 import warnings

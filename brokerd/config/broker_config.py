@@ -361,11 +361,7 @@ def _listener_values(texts: dict[str, str], problems: list[str]) -> dict[str, An
     if not inner:
         bound_names = [each.name for each in bound if each.name in known]
         inner = "PLAINTEXT" if "PLAINTEXT" in known else bound_names[0]
-    return {
-        "listeners": bound,
-        "advertised_listeners": names,
-        "inter_broker_listener_name": inner,
-    }
+    return {"listeners": bound, "advertised_listeners": names, "inter_broker_listener_name": inner}
 
 
 def _contradictions(values: dict[str, Any]) -> list[str]:

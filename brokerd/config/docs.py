@@ -1,7 +1,5 @@
-"""The documentation of each setting, as DescribeConfigs returns it.
-
-A broker setting that is the default of a topic setting has the documentation of that topic setting.
-"""
+"""The documentation of each setting, as DescribeConfigs returns it; the default of a topic setting
+has that of the topic setting."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -70,9 +70,8 @@ def _advertised_elsewhere(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[
 def reaches_further(
     file: BrokerConfig, tls: TlsSettings | None, bound_to: str, find: Callable[[str], str]
 ) -> bool:
-    """Whether a listener at this address lets in more than those of the file: none of them that
-    asks no more of clients can be reached from wherever this one can. `find` gives the addresses of
-    names."""
+    """Whether a listener at this address lets in more than those of the file: none that asks no
+    more of clients can be reached from wherever this one can. `find` looks up names."""
     return not any(
         _covers(find(each.host), bound_to) and _asks_as_much(tls, file.tls.get(each.name))
         for each in file.listeners

@@ -1,8 +1,5 @@
-"""The settings of topics: what is checked when they change, and the settings without effect.
-
-`log_config` has the names, ranges and defaults of the settings with an effect. Values are text, as
-in ZooKeeper and on the wire.
-"""
+"""The settings of topics: what is checked when they change, and the settings without effect. Values
+are text, as in ZooKeeper and on the wire."""
 
 import re
 from collections.abc import Mapping, Sequence

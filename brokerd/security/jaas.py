@@ -70,8 +70,7 @@ def parse(text: str) -> Credentials | None:
 
 
 def of_setting(path: str) -> Credentials | None:
-    """The credentials in the file that a broker's properties name; None if they name none. Raises
-    JaasError."""
+    """The credentials in the file of a broker's setting; None without one. Raises JaasError."""
     try:
         return read(Path(path)) if path else None
     except JaasError as error:
@@ -79,8 +78,7 @@ def of_setting(path: str) -> Credentials | None:
 
 
 def of_environment(environment: Mapping[str, str]) -> Credentials | None:
-    """The credentials in the file that KAFKA_OPTS names, as for Kafka's tools; None if it names
-    none. Raises JaasError."""
+    """Those in the file that KAFKA_OPTS names; None if it names none. Raises JaasError."""
     for option in environment.get("KAFKA_OPTS", "").split():
         if option.startswith(_JAVA_PROPERTY):
             return read(Path(option.removeprefix(_JAVA_PROPERTY)))

@@ -17,11 +17,7 @@ from brokerd.security.files import read_regular
 from brokerd.security.rsa_size import RSA_BITS_MAX, rsa_bits
 
 _MARK = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{1,64})-----")
-_VERIFY = {
-    "none": ssl.CERT_NONE,
-    "requested": ssl.CERT_OPTIONAL,
-    "required": ssl.CERT_REQUIRED,
-}
+_VERIFY = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines
+from brokerd.server.admin_http.http_server import Page
 from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.pages import AdminPages
 from brokerd.server.api.api_versions import api_versions
@@ -27,15 +28,14 @@ from brokerd.server.api.reassignments import ReassignmentHandlers
 from brokerd.server.api.security import SecurityHandlers
 from brokerd.server.api.topics import TopicHandlers
 from brokerd.server.api.transactions import TransactionHandlers
+from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.batcher import ProduceBatcher
+from brokerd.server.requests.context import Handler
 from brokerd.server.router import Router
 
 if TYPE_CHECKING:
-    from brokerd.server.admin_http.http_server import Page
     from brokerd.server.broker import Broker
-    from brokerd.server.coordinator_runtime.group_service import GroupService
-    from brokerd.server.requests.context import Handler
 
 
 def router(broker: Broker) -> Router:

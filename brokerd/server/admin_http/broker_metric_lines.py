@@ -14,25 +14,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from brokerd.clock import Clock
+from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode
 from brokerd.integer_ranges import INT64_MAX
-from brokerd.metrics import FETCH, PARTS, PRODUCE
+from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
+from brokerd.log.log_manager import LogManager
+from brokerd.metrics import FETCH, PARTS, PRODUCE, BrokerMetrics
+from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
 from brokerd.server.admin_http.prometheus_text import Row, family, head, histogram, singles
+from brokerd.server.background.pending_reads import PendingReads
+from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
+from brokerd.server.live_settings import LiveSettings
+from brokerd.server.network.socket_server import SocketServer
+from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import api_name
 
 if TYPE_CHECKING:
-    from brokerd.clock import Clock
-    from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-    from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
-    from brokerd.log.log_manager import LogManager
-    from brokerd.metrics import BrokerMetrics
-    from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
-    from brokerd.server.background.pending_reads import PendingReads
-    from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
     from brokerd.server.fetch.session_cache import FetchSessionCache
-    from brokerd.server.live_settings import LiveSettings
-    from brokerd.server.network.socket_server import SocketServer
-    from brokerd.server.requests.purgatory import Purgatory
 
 MS_PER_S = 1000
 RUNNING, STARTING = 3, 1

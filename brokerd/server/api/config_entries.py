@@ -8,7 +8,6 @@ out: so log.retention.ms has none if it was not set, although log.retention.hour
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import IntEnum
-from functools import lru_cache
 from typing import Any
 
 from brokerd.config.broker_config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
@@ -23,7 +22,6 @@ from brokerd.config.update_modes import known_setting
 from brokerd.config.values import ConfigType, comma_list, java_double
 
 Entry = dict[str, Any]
-NAMES_MAX = 1024
 
 
 class Source(IntEnum):
@@ -159,7 +157,6 @@ def _broker_documentation(name: str) -> str | None:
     return f"What holds for topics without {topic_name} of their own. {documentation}"
 
 
-@lru_cache(NAMES_MAX)
 def _broker_type(name: str) -> ConfigType:
     known = known_setting(name)
     if known is not None:
@@ -199,7 +196,6 @@ def _names(name: str) -> Sequence[str]:
     return (name, *_SYNONYMS.get(of_all, (of_all,)))
 
 
-@lru_cache(NAMES_MAX)
 def default_text(name: str) -> str | None:
     """The default of a broker setting, None where there is none."""
     if name in _DEFAULTS:
@@ -209,11 +205,7 @@ def default_text(name: str) -> str | None:
 
 
 def _entry(
-    name: str,
-    value: str | None,
-    kind: ConfigType,
-    synonyms: list[Entry],
-    documentation: str | None,
+    name: str, value: str | None, kind: ConfigType, synonyms: list[Entry], documentation: str | None
 ) -> Entry:
     source = synonyms[0]["source"] if synonyms else Source.DEFAULT
     return {

@@ -39,44 +39,30 @@ class ElectLeadersHandler:
             asked = (
                 (t.topic, int(index)) for t in request.topic_partitions for index in t.partitions
             )
-        results: list[Fields] = []
-        rows_of: dict[str, list[Fields]] = {}
+        topics: dict[str, Fields] = {}
 
         def elect(key: TopicPartition) -> None:
             topic, index = key
             error = _outcome(image, topic, index, election)
             if is_for_all and error.code is ErrorCode.ELECTION_NOT_NEEDED:
                 return
-            rows = rows_of.get(topic)
-            if rows is None:
-                rows = rows_of[topic] = []
-                results.append({"topic": topic, "partition_result": rows})
-            rows.append({"partition_id": index, **error_part(error)})
+            row = topics.setdefault(topic, {"topic": topic, "partition_result": []})
+            row["partition_result"].append({"partition_id": index, **error_part(error)})
 
-        return at_once_or_in_turns(
-            asked, elect, {"error_code": 0, "replica_election_results": results}
-        )
+        answer = {"error_code": 0, "replica_election_results": topics.values()}
+        return at_once_or_in_turns(asked, elect, answer)
 
 
 def _outcome(image: MetadataImage, topic: str, index: int, election: int) -> KafkaError:
     state = image.partition(topic, index)
     if state is None:
         return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
-    if election == UNCLEAN:
-        if state.leader in image.brokers:
-            return KafkaError(
-                ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition."
-            )
-        return KafkaError(
-            ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
-            f"No replica of {topic}-{index} can be made its leader.",
-        )
-    preferred = state.replicas[0]
-    if state.leader == preferred:
-        return KafkaError(
-            ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition."
-        )
-    return KafkaError(
-        ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
-        f"The preferred leader {preferred} of {topic}-{index} cannot be made its leader.",
-    )
+    code, preferred = ErrorCode.ELECTION_NOT_NEEDED, state.replicas[0]
+    message = "Leader election not needed for topic partition."
+    if election == UNCLEAN and state.leader not in image.brokers:
+        code = ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE
+        message = f"No replica of {topic}-{index} can be made its leader."
+    elif election == PREFERRED and state.leader != preferred:
+        code = ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
+        message = f"The preferred leader {preferred} of {topic}-{index} cannot be made its leader."
+    return KafkaError(code, message)

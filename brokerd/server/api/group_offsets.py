@@ -109,14 +109,8 @@ class _ByPartition:
 
     def add_result(self, outcome: tuple[TopicPartition, ErrorCode]) -> None:
         (topic, index), error = outcome
-        self._rows(topic).append({"partition_index": index, "error_code": error})
-
-    def _rows(self, topic: str) -> list[Fields]:
-        row = self.topics.get(topic)
-        if row is None:
-            row = self.topics[topic] = {"name": topic, "partitions": []}
-        rows: list[Fields] = row["partitions"]
-        return rows
+        row = self.topics.setdefault(topic, {"name": topic, "partitions": []})
+        row["partitions"].append({"partition_index": index, "error_code": error})
 
 
 def _commit_request(

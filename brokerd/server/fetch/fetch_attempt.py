@@ -7,12 +7,7 @@ from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import NotInPageCache, PendingRead
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.fetch_request import (
-    NO_TOPIC_ID,
-    READ_COMMITTED,
-    FetchPartition,
-    FetchRequest,
-)
+from brokerd.protocol.fetch_request import NO_TOPIC_ID, READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch.session_cache import FetchContext

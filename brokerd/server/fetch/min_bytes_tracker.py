@@ -16,11 +16,7 @@ class MinBytesTracker:
     __slots__ = ("_committed", "_fetch", "_least", "_led", "_there", "_total", "partitions")
 
     def __init__(
-        self,
-        led: LedPartitions,
-        request: FetchRequest,
-        fetch: FetchContext,
-        attempt: FetchAttempt,
+        self, led: LedPartitions, request: FetchRequest, fetch: FetchContext, attempt: FetchAttempt
     ) -> None:
         self._led = led
         self._committed = request.isolation_level == READ_COMMITTED

@@ -8,37 +8,35 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import (
     LEADERS_FROM,
     Endpoint,
     FetchReply,
     encode_fetch_response,
 )
+from brokerd.protocol.framing import RequestHeader
+from brokerd.replication.partition import Partition
 from brokerd.replication.state import NO_LEADER
 from brokerd.server.fetch.fetch_attempt import FetchAttempt
+from brokerd.server.fetch.fetch_session import Session
 from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
-from brokerd.turns import in_thread, in_turns, run_steps, uncollected
+from brokerd.server.fetch.session_cache import FetchContext
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.output import Parts, Slot
+from brokerd.server.requests.request_times import Since
+from brokerd.turns import Steps, in_thread, in_turns, run_steps, uncollected
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from brokerd.cluster.metadata_image import MetadataImage
-    from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
-    from brokerd.protocol.framing import RequestHeader
-    from brokerd.replication.partition import Partition
     from brokerd.server.fetch.fetch_handler import FetchHandler
-    from brokerd.server.fetch.fetch_session import Session
-    from brokerd.server.fetch.session_cache import FetchContext
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.output import Parts, Slot
-    from brokerd.server.requests.request_times import Since
-    from brokerd.turns import Steps
 
 logger = logging.getLogger(__name__)
 

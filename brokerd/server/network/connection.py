@@ -25,12 +25,12 @@ from brokerd.protocol.framing import FRAME_SIZE, SMALLEST_FRAME_BYTES, why_size_
 from brokerd.server.network.output import HELD_BYTES_MAX, End, OutputQueue
 from brokerd.server.network.receive_buffers import SMALL_FRAME_BYTES, WAITING_BYTES_MAX, LoanedFrame
 from brokerd.server.network.sender import Sender
+from brokerd.server.network.tls_socket import TlsSocket
+from brokerd.server.requests.purgatory import Delayed
 
 if TYPE_CHECKING:
     from brokerd.server.fetch.repeated_fetches import FetchMemo
     from brokerd.server.network.socket_server import SocketServer
-    from brokerd.server.network.tls_socket import TlsSocket
-    from brokerd.server.requests.purgatory import Delayed
     from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)

@@ -7,11 +7,11 @@ import socket
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from brokerd.protocol.framing import RequestHeader
 from brokerd.server.network.output import OutputQueue, Parts, Slot, UnreadableError, release
+from brokerd.server.network.tls_socket import TlsSocket
 
 if TYPE_CHECKING:
-    from brokerd.protocol.framing import RequestHeader
-    from brokerd.server.network.tls_socket import TlsSocket
     from brokerd.server.router import Router
 
 

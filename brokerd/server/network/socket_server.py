@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.listeners import ConnectionLimits
 from brokerd.log.io.open_files import OPEN_FILES_MAX
 from brokerd.server.network.connection import Connection
@@ -31,7 +32,6 @@ from brokerd.server.network.tls_connection import TlsConnection, TlsOutputQueue
 from brokerd.server.network.tls_socket import TlsSocket
 
 if TYPE_CHECKING:
-    from brokerd.config.broker_config import BrokerConfig
     from brokerd.server.router import Router
 
 logger = logging.getLogger(__name__)

@@ -6,13 +6,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from brokerd.metrics import LoopTimes
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import End, OutputQueue, is_file, read_part
+from brokerd.server.network.tls_socket import TlsSocket
 
 if TYPE_CHECKING:
-    from brokerd.metrics import LoopTimes
     from brokerd.server.network.socket_server import SocketServer
-    from brokerd.server.network.tls_socket import TlsSocket
     from brokerd.server.router import Router
 
 HANDSHAKE_TIMEOUT_S = 10.0

@@ -259,10 +259,7 @@ class ProduceBatcher:
         }
 
     def _answer(
-        self,
-        each: RecognisedRun | ParsedRequest,
-        pending: BatchesByPartition,
-        outcomes: Outcomes,
+        self, each: RecognisedRun | ParsedRequest, pending: BatchesByPartition, outcomes: Outcomes
     ) -> None:
         connection = each[0]
         try:

@@ -3,27 +3,25 @@ records are not yet on all in-sync replicas or, with flush.messages, on the disk
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.append import AppendResult
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.produce import PartitionReply
+from brokerd.replication.partition import Partition
+from brokerd.server.network.connection import Connection
+from brokerd.server.network.output import Slot
 from brokerd.server.produce.append_queues import AppendFuture
 from brokerd.server.produce.produce_state import ACKS_ALL, PartitionResult, ProduceState
-from brokerd.server.requests.ack_timers import REPLICATED, SYNCED
+from brokerd.server.requests.ack_timers import REPLICATED, SYNCED, Mark
 from brokerd.server.requests.purgatory import close_unanswered
+from brokerd.server.requests.request_times import Since
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from brokerd.log.append import AppendResult
-    from brokerd.protocol.produce import PartitionReply
-    from brokerd.replication.partition import Partition
-    from brokerd.server.network.connection import Connection
-    from brokerd.server.network.output import Slot
     from brokerd.server.produce.responses import ProduceResponder
-    from brokerd.server.requests.ack_timers import Mark
-    from brokerd.server.requests.request_times import Since
 
 SYNC_TIMEOUT_S = 60.0
 

@@ -19,14 +19,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.replication.partition import Partition
 from brokerd.server.requests.ack_timers import AckQueues
+from brokerd.server.requests.request_times import RequestTimes
 from brokerd.turns import TURN_S
 
 if TYPE_CHECKING:
-    from brokerd.replication.partition import Partition
     from brokerd.server.fetch.fetch_session import Session
     from brokerd.server.network.connection import Connection
-    from brokerd.server.requests.request_times import RequestTimes
 
 logger = logging.getLogger(__name__)
 

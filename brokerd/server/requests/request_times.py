@@ -14,21 +14,14 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from collections.abc import Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from brokerd.metrics import (
-    FETCH,
-    PRODUCE,
-    UNKNOWN_API,
-    ApiTimes,
-    BrokerMetrics,
-)
+from brokerd.metrics import FETCH, PRODUCE, UNKNOWN_API, ApiTimes, BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from brokerd.server.network.connection import Connection
     from brokerd.server.network.sender import Sender
 
