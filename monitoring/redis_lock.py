@@ -24,10 +24,15 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def try_lock(key: str, holder: str, lifetime_ms: int) -> Iterator[str | None]:
-    """Try to take the lock. Yields None on success, else the holder's name. Raises RedisDown."""
+    """Try to take the lock. Yields None on success, else the other holder's name.
+
+    `holder` is used by this call alone. Raises RedisDown.
+    """
     with redis_client.guarded() as client:
         taken = client.set(key, holder, nx=True, px=lifetime_ms)
         current = None if taken else cast(bytes | None, client.get(key))
+        # After a lost connection the client sends the SET again: the first one may have set it.
+        taken = taken or current == holder.encode()
     if not taken:
         # If the lock was released meanwhile, there is no other name to yield.
         yield current.decode() if current else holder

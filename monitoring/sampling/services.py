@@ -5,6 +5,7 @@ does not affect the sample.
 """
 
 import logging
+import uuid
 from dataclasses import replace
 
 from channels.layers import get_channel_layer
@@ -32,9 +33,10 @@ _NOTIFY_TIMEOUT_S = 2.0
 def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -> Tick | None:
     """Sample `target`; None if another worker does so, or Redis is down."""
     try:
-        with try_lock(redis_keys.sampling(target.slug), str(tick_number), interval_ms) as holder:
-            if holder is not None:  # another worker has the lock; its name is the tick it samples
-                if int(holder) < tick_number:
+        holder = f"{tick_number}-{uuid.uuid4().hex}"
+        with try_lock(redis_keys.sampling(target.slug), holder, interval_ms) as other:
+            if other is not None:
+                if int(other.partition("-")[0]) < tick_number:
                     record_gap(target.slug, tick_number, Reason("still_reading"))
                 return None
             previous = _previous_tick(target.slug, tick_number)

@@ -8,6 +8,13 @@ def test_a_second_process_gets_the_holders_name(redis_server):
         assert (first, second) == (None, "7")
 
 
+def test_a_lock_that_was_set_before_the_connection_was_lost_is_taken(redis_server):
+    redis_server.client().set(KEY, "7")  # by the first SET, whose answer was lost
+    with try_lock(KEY, "7", 5000) as other:
+        assert other is None
+    assert redis_server.client().get(KEY) is None
+
+
 def test_the_lock_can_be_taken_after_a_release(redis_server):
     with try_lock(KEY, "7", 5000):
         pass
