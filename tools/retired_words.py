@@ -123,7 +123,10 @@ RETIRED = {
     "monitoring.spark.transforms.summaries": "monitoring.spark.transforms.report_summaries",
     "console.groups.read_reset": "console.groups.resolve_reset_on_cluster",
     "allows_attempt": "refused_attempts",
-    "brokerd.cluster.controller.topic_removal": "brokerd.cluster.controller.topic_znode_removal",
+    "brokerd.cluster.controller.topic_removal": "brokerd.cluster.controller.znode_removal",
+    "brokerd.cluster.controller.topic_znode_removal": "brokerd.cluster.controller.znode_removal",
+    "brokerd.cluster.controller.notification_purge": "brokerd.cluster.controller.znode_removal",
+    "brokerd.coordinator.transaction.producer_ids": "brokerd.server.coordinator_runtime.producer_id_source",  # noqa: E501
     "brokerd.server.network.silent_connections": "brokerd.server.network.connections_without_request",  # noqa: E501
     "brokerd.cluster.cluster_membership": "brokerd.cluster.broker_lifecycle",
     "brokerd.cluster.membership.session_watchdog": "brokerd.cluster.membership.loop_watchdog",

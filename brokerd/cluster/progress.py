@@ -6,19 +6,19 @@ from contextlib import suppress
 
 
 class Progress:
-    """`notify` is called after every change; `until` wakes then and checks its condition."""
+    """`notify` is called after every change; it sets `changed`, and puts another in its place."""
 
     def __init__(self) -> None:
-        self._changed = asyncio.Event()
+        self.changed = asyncio.Event()
 
     def notify(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
+        self.changed.set()
+        self.changed = asyncio.Event()
 
     async def until(self, reached: Callable[[], bool], timeout_s: float) -> bool:
         """Returns whether the condition became true in time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 while not reached():
-                    await self._changed.wait()
+                    await self.changed.wait()
         return reached()

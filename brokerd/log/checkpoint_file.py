@@ -13,12 +13,7 @@ from itertools import islice
 from threading import Lock
 from typing import Final
 
-from brokerd.log.checkpoints import (
-    Offsets,
-    offset_entries,
-    write_entries,
-    zero_offsets,
-)
+from brokerd.log.checkpoints import Offsets, offset_entries, write_entries, zero_offsets
 from brokerd.log.io.disk_jobs import DiskJob, SyncJob
 from brokerd.topic_partition import TopicPartition
 

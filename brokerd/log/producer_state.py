@@ -68,27 +68,23 @@ def last_sequence_of(first_sequence: int, last_offset_delta: int) -> int:
 class ProducerState:
     """Producer id → entry; where there are many the one that wrote longest ago is the first."""
 
-    __slots__ = ("_entries", "_open", "_undecided")
+    __slots__ = ("_open", "_undecided", "entries")
 
     def __init__(self, entries: dict[int, ProducerEntry] | None = None) -> None:
-        self._entries = entries or {}
+        self.entries = entries or {}
         self._open = {
             producer_id: entry.txn_first_offset
-            for producer_id, entry in self._entries.items()
+            for producer_id, entry in self.entries.items()
             if entry.txn_first_offset != NO_TXN
         }
         self._undecided: list[tuple[int, int]] = []
-
-    @property
-    def entries(self) -> dict[int, ProducerEntry]:
-        return self._entries
 
     def stage(
         self, staged: Staged, producer_id: int, epoch: int, batch: ProducerBatch
     ) -> ErrorCode | ProducerBatch | None:
         """Checks a batch against the entries and those in `staged`, and stages it if it is the
         next. Returns None (staged), the earlier batch of which it is a duplicate, or the error."""
-        entry = staged.get(producer_id) or self._entries.get(producer_id)
+        entry = staged.get(producer_id) or self.entries.get(producer_id)
         if entry is None:
             staged[producer_id] = ProducerEntry(epoch, batch.timestamp_ms, (batch,))
             return None
@@ -115,18 +111,18 @@ class ProducerState:
 
     def commit(self, staged: Staged) -> None:
         """Applies what was staged and written; above PRODUCERS_MAX the oldest are forgotten."""
-        if len(self._entries) > PRODUCERS_MAX // 2:
+        if len(self.entries) > PRODUCERS_MAX // 2:
             for producer_id in staged:
-                self._entries.pop(producer_id, None)
-        self._entries.update(staged)
-        if len(self._entries) > PRODUCERS_MAX:
+                self.entries.pop(producer_id, None)
+        self.entries.update(staged)
+        if len(self.entries) > PRODUCERS_MAX:
             self._forget_some()
 
     def _forget_some(self) -> None:
-        count = len(self._entries) - PRODUCERS_MAX + min(_FORGOTTEN_AT_ONCE, PRODUCERS_MAX // 2)
-        for producer_id in list(islice(self._entries, count)):
-            if self._entries[producer_id].txn_first_offset == NO_TXN:
-                del self._entries[producer_id]
+        count = len(self.entries) - PRODUCERS_MAX + min(_FORGOTTEN_AT_ONCE, PRODUCERS_MAX // 2)
+        for producer_id in list(islice(self.entries, count)):
+            if self.entries[producer_id].txn_first_offset == NO_TXN:
+                del self.entries[producer_id]
 
     def replay(self, batches: Iterable[tuple[BatchHeader, Marker | None]]) -> list[AbortedTxn]:
         """Applies batches of the log without checks, since they were checked when they were
@@ -144,7 +140,7 @@ class ProducerState:
         return aborted
 
     def _replay(self, header: BatchHeader) -> None:
-        entry = self._entries.get(header.producer_id)
+        entry = self.entries.get(header.producer_id)
         known = entry.batches if entry and entry.epoch == header.producer_epoch else ()
         last = last_sequence_of(header.base_sequence, header.last_offset_delta)
         batch = ProducerBatch(
@@ -168,9 +164,9 @@ class ProducerState:
         if marker is None:
             return None
         producer_id = header.producer_id
-        entry = self._entries.get(producer_id)
+        entry = self.entries.get(producer_id)
         known = entry.batches if entry and entry.epoch == header.producer_epoch else ()
-        self._entries[producer_id] = ProducerEntry(
+        self.entries[producer_id] = ProducerEntry(
             header.producer_epoch, header.max_timestamp, known, marker.coordinator_epoch
         )
         first_offset = self._open.pop(producer_id, None)
@@ -195,11 +191,11 @@ class ProducerState:
         """Forgets producers silent since `until_ms`, except those with an open transaction."""
         expired = [
             producer_id
-            for producer_id, entry in self._entries.items()
+            for producer_id, entry in self.entries.items()
             if entry.last_timestamp_ms <= until_ms and entry.txn_first_offset == NO_TXN
         ]
         for producer_id in expired:
-            del self._entries[producer_id]
+            del self.entries[producer_id]
 
 
 def _repeated(known: tuple[ProducerBatch, ...], batch: ProducerBatch) -> ProducerBatch | None:

@@ -18,7 +18,7 @@ from struct import Struct
 from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.schema_writer import FieldShape, shapes
+from brokerd.protocol.schema_writer import NUMBERS, TIMES, FieldShape, shapes
 from brokerd.protocol.varint import read_uvarint
 
 
@@ -38,10 +38,7 @@ ITEMS_MAX = 200_000
 """In all arrays of a request together: what is served within a second or two, by threads and in
 turns, five times the partitions of a large broker."""
 
-_SIZES = {
-    "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "int64": 8, "float64": 8,
-    "error_code": 2, "timedelta_i32": 4, "datetime_i64": 8, "uuid": 16,
-}  # fmt: skip
+_SIZES = {"uuid": 16} | {name: layout.size for name, layout in (NUMBERS | TIMES).items()}
 _LONGEST_MS = (2**63 - 1) // 1000
 """292,000 years: kio counts in microseconds, in 64 bits."""
 _INT64 = Struct(">q")

@@ -19,14 +19,14 @@ from brokerd.integer_ranges import INT16_MAX
 
 Writer = Callable[[bytearray, Any], None]
 
-_INTEGERS = {
+NUMBERS = {
     "bool": Struct(">?"), "int8": Struct(">b"), "int16": Struct(">h"), "uint16": Struct(">H"),
     "int32": Struct(">i"), "int64": Struct(">q"), "float64": Struct(">d"),
     "error_code": Struct(">h"),
 }  # fmt: skip
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")
-_TIMES = {"timedelta_i32": Struct(">i"), "timedelta_i64": Struct(">q"),
+TIMES = {"timedelta_i32": Struct(">i"), "timedelta_i64": Struct(">q"),
           "datetime_i64": Struct(">q")}  # fmt: skip
 _IMPLICIT: dict[str, Any] = {"bool": False, "string": "", "bytes": b"", "records": b"",
                              "uuid": None}  # fmt: skip
@@ -107,10 +107,10 @@ def _sized(flexible: bool, legacy_length: Struct, nullable: bool, encode: bool) 
 
 
 def _primitive(kafka_type: str, flexible: bool, nullable: bool) -> Writer:
-    if kafka_type in _INTEGERS:
-        return _fixed(_INTEGERS[kafka_type])
-    if kafka_type in _TIMES:
-        return _time(_TIMES[kafka_type])
+    if kafka_type in NUMBERS:
+        return _fixed(NUMBERS[kafka_type])
+    if kafka_type in TIMES:
+        return _time(TIMES[kafka_type])
     if kafka_type == "uuid":
         return _write_uuid
     if kafka_type == "string":

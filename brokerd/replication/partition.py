@@ -103,14 +103,6 @@ class Partition:
         self._maximal_isr: frozenset[int] = frozenset()
         self._leader_high_watermark = UNKNOWN_OFFSET
 
-    @property
-    def log_start_offset(self) -> int:
-        return self.log.log_start_offset
-
-    @property
-    def log_end_offset(self) -> int:
-        return self.log.log_end_offset
-
     # -- what the cluster decides ------------------------------------------------------------------
 
     def apply(self, state: PartitionState, now_ms: int) -> bool:

@@ -146,7 +146,7 @@ class Broker:
         )  # fmt: skip
         self.led = LedPartitions(self.cluster.image, self.replicas, self.metrics)
         self.metadata = MetadataCache(self.cluster.image)
-        self.producer_ids = ProducerIdSource(self.cluster)
+        self.producer_ids = ProducerIdSource(self.cluster.next_producer_id_block)
         self.publisher = MetadataPublisher(
             self.cluster, self.settings, self.replicas, self.groups, self.metadata, self.events,
             lambda: self.is_ready,

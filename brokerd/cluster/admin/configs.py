@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError
 
-from brokerd.cluster.admin.outcomes import unreachable
+from brokerd.cluster.admin.outcomes import as_kafka_error, unreachable
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.zookeeper import bulk_reads, paths, znode_json
 from brokerd.cluster.zookeeper.operations import Create, Delete, Operation, SetData
@@ -57,7 +57,7 @@ class ConfigAdmin:
                 break
             except MultiError as error:
                 if not isinstance(error.cause, _RACES):
-                    raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+                    raise as_kafka_error(error) from error
             except NodeFormatError as error:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
             except DISCONNECTED as error:

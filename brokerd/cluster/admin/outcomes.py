@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
+from itertools import islice
 from typing import TypeVar
 
 from brokerd.cluster.controller.service import DeposedError
-from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED
+from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError
 from brokerd.errors import ErrorCode, KafkaError
 
 logger = logging.getLogger(__name__)
@@ -31,22 +32,24 @@ def as_kafka_error(error: Exception) -> KafkaError:
         return error
     if isinstance(error, DeposedError):
         return KafkaError(ErrorCode.NOT_CONTROLLER, "This broker is not the controller any more.")
+    if isinstance(error, MultiError):
+        return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error))
     return unreachable(error)
 
 
 async def gather_results(
-    one: Callable[[Item], Awaitable[Answer]], items: Sequence[Item]
-) -> list[Answer | KafkaError]:
-    """Calls a function for each item, CONCURRENT_MAX at a time; returns the answers in order."""
+    one: Callable[[Item], Awaitable[Answer]], items: Mapping[str, Item]
+) -> dict[str, Answer | KafkaError]:
+    """Calls a function for each item, CONCURRENT_MAX at a time; returns the answers by name."""
 
     async def answer(item: Item) -> Answer | KafkaError:
         try:
             return await one(item)
-        except (KafkaError, DeposedError, *DISCONNECTED) as error:
+        except (KafkaError, DeposedError, MultiError, *DISCONNECTED) as error:
             return as_kafka_error(error)
 
-    answers: list[Answer | KafkaError] = []
-    for start in range(0, len(items), CONCURRENT_MAX):
-        run = items[start : start + CONCURRENT_MAX]
-        answers += await asyncio.gather(*(answer(item) for item in run))
+    answers: dict[str, Answer | KafkaError] = {}
+    left = iter(items.items())
+    while run := dict(islice(left, CONCURRENT_MAX)):
+        answers |= zip(run, await asyncio.gather(*map(answer, run.values())), strict=True)
     return answers

@@ -22,26 +22,15 @@ from brokerd.cluster.admin.new_topic_plan import (
     plan_creation,
     plan_new_partitions,
 )
-from brokerd.cluster.admin.outcomes import (
-    CONCURRENT_MAX,
-    as_kafka_error,
-    gather_results,
-    unreachable,
-)
+from brokerd.cluster.admin.outcomes import CONCURRENT_MAX, as_kafka_error, gather_results
 from brokerd.cluster.admin.requests import NewPartitions, NewTopic
 from brokerd.cluster.controller.service import ControllerService
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.progress import Progress
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import QUORUM_TOPIC, collision_key, is_topic_name
-from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper import paths, znode_json
 from brokerd.cluster.zookeeper.operations import ANY_VERSION, Create, Operation, SetData
-from brokerd.cluster.zookeeper.znode_json import (
-    TopicNode,
-    decode_topic,
-    encode_config,
-    encode_topic,
-)
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.state import NO_LEADER
@@ -95,18 +84,15 @@ class TopicAdmin:
                 await self._write_new(plan, service.fenced)
             return plan
 
-        results = dict(
-            zip((topic.name for topic in topics), await gather_results(one, topics), strict=True)
-        )
+        results = await gather_results(one, {topic.name: topic for topic in topics})
         sizes = {
             plan.name: len(plan.node.replicas)
             for plan in results.values()
             if isinstance(plan, TopicPlan)
         }
-        if sizes and not validate_only:
-            for name in await self._not_ready(sizes, timeout_ms / 1000):
+        if not validate_only:
+            for name in await self._followed(sizes, timeout_ms / 1000):
                 results[name] = _timed_out(f"Topic '{name}' is created but not ready yet.")
-            await self._others_followed()
         return results
 
     def _plan(self, topic: NewTopic, existing: dict[str, str]) -> TopicPlan:
@@ -126,8 +112,8 @@ class TopicAdmin:
         self, plan: TopicPlan, multi: Callable[[Sequence[Operation]], Awaitable[object]]
     ) -> None:
         """Writes config and node in one multi, over a config that an older topic left."""
-        path, data = paths.topic_config(plan.name), encode_config(plan.config)
-        node = Create(paths.topic(plan.name), encode_topic(plan.node))
+        path, data = paths.topic_config(plan.name), znode_json.encode_config(plan.config)
+        node = Create(paths.topic(plan.name), znode_json.encode_topic(plan.node))
         config: Operation = Create(path, data)
         for _ in range(ATTEMPTS_MAX):
             try:
@@ -137,7 +123,7 @@ class TopicAdmin:
                 if error.operation is node and isinstance(error.cause, NodeExistsError):
                     raise await self._exists_already(plan.name) from None
                 if not isinstance(error.cause, NodeExistsError | NoNodeError):
-                    raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+                    raise
             is_left_behind = await self._zookeeper.exists(path) is not None
             config = SetData(path, data, ANY_VERSION) if is_left_behind else Create(path, data)
         message = f"Topic '{plan.name}' is created and deleted all the time, try again."
@@ -177,12 +163,15 @@ class TopicAdmin:
             return False
         return all(state.leader != NO_LEADER for state in info.partitions.values())
 
-    async def _others_followed(self) -> None:
-        """Waits for the other brokers to apply the change, so that a client's next request finds it
-        there. Not for long: the clients of a slow broker get a retriable error."""
+    async def _followed(self, sizes: dict[str, int], timeout_s: float) -> list[str]:
+        """As `_not_ready`; then waits for the other brokers to apply the change, so that a client's
+        next request finds it there. Not for long: clients of a slow broker get a retriable error.
+        """
+        not_ready = await self._not_ready(sizes, timeout_s)
         service = self._service()
-        if service is not None:
+        if sizes and service is not None:
             await self._progress.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
+        return not_ready
 
     async def auto_create(self, name: str) -> None:
         """Creates a topic with the broker's defaults (or as `__consumer_offsets`) unless it exists,
@@ -205,8 +194,8 @@ class TopicAdmin:
         self._planned[key] = name
         try:
             await self._write_unless_there(plan)
-        except DISCONNECTED as error:
-            raise unreachable(error) from error
+        except (MultiError, *DISCONNECTED) as error:
+            raise as_kafka_error(error) from error
         finally:
             del self._planned[key]
         if await self._not_ready({name: len(plan.node.replicas)}, AUTO_CREATE_TIMEOUT_S):
@@ -241,7 +230,7 @@ class TopicAdmin:
             results[name] = _unknown(name)
 
         await in_turns(unique, refuse)
-        results |= zip(present, await gather_results(self._mark, present), strict=True)
+        results |= await gather_results(self._mark, {name: name for name in present})
         marked = [name for name in present if results[name] is None]
 
         def is_deleted(name: str) -> bool:
@@ -286,7 +275,7 @@ class TopicAdmin:
             await service.fenced([Create(paths.delete_topic(name))])
         except MultiError as error:
             if not isinstance(error.cause, NodeExistsError):
-                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+                raise
 
     # -- grow ----------------------------------------------------------------------------------
 
@@ -301,14 +290,11 @@ class TopicAdmin:
             _check_named_once(new_partitions.topic, twice)
             await self._grow_one(new_partitions, service, validate_only)
 
-        names = (new_partitions.topic for new_partitions in requests)
-        results = dict(zip(names, await gather_results(one, requests), strict=True))
+        results = await gather_results(one, {each.topic: each for each in requests})
         if not validate_only:
             sizes = {g.topic: g.total for g in requests if results[g.topic] is None}
-            for name in await self._not_ready(sizes, timeout_ms / 1000):
+            for name in await self._followed(sizes, timeout_ms / 1000):
                 results[name] = _timed_out(f"Topic '{name}' has grown but is not ready yet.")
-            if sizes:
-                await self._others_followed()
         return results
 
     async def _grow_one(
@@ -322,20 +308,22 @@ class TopicAdmin:
         if validate_only:
             return
         try:
-            write = SetData(paths.topic(new_partitions.topic), encode_topic(grown), version)
+            write = SetData(
+                paths.topic(new_partitions.topic), znode_json.encode_topic(grown), version
+            )
             await service.fenced([write])
         except MultiError as error:
             if isinstance(error.cause, BadVersionError):
                 message = f"Topic '{new_partitions.topic}' was changed meanwhile, try again."
                 raise KafkaError(ErrorCode.INVALID_PARTITIONS, message) from None
-            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
+            raise
         service.topic_grown()
 
-    async def _read_topic(self, name: str) -> tuple[TopicNode, int]:
+    async def _read_topic(self, name: str) -> tuple[znode_json.TopicNode, int]:
         node = await self._zookeeper.get(paths.topic(name))
         if node is None:
             raise _unknown(name)
-        return decode_topic(name, node[0]), node[1].version
+        return znode_json.decode_topic(name, node[0]), node[1].version
 
 
 def _unknown(name: str) -> KafkaError:

@@ -23,9 +23,8 @@ from uuid import UUID, uuid4
 from kazoo.exceptions import NodeExistsError
 
 from brokerd.cluster.controller.controller_election import ControllerEpoch
-from brokerd.cluster.controller.notification_purge import purge_applied, purge_old
 from brokerd.cluster.controller.state_machine import Controller
-from brokerd.cluster.controller.topic_znode_removal import remove_topic
+from brokerd.cluster.controller.znode_removal import purge_applied, purge_old, remove_topic
 from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, encode_entry

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from uuid import UUID
 
-from kazoo.exceptions import NodeExistsError, NoNodeError
+from kazoo.exceptions import NoNodeError
 
 from brokerd.cluster.membership.startup_epoch_wait import StartupEpochWait, awaits_new_epoch
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
@@ -224,10 +224,8 @@ class Feed:
         try:
             await self._zookeeper.set(path, data)
         except NoNodeError:
-            try:
-                await self._zookeeper.create(path, data)
-            except NodeExistsError:
-                await self._zookeeper.set(path, data)
+            await self._zookeeper.ensure(path)
+            await self._zookeeper.set(path, data)
 
     async def _notify(self, delta: ImageDelta) -> None:
         if delta.is_empty:

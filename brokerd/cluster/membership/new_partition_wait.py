@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterable
 
 from brokerd.cluster.metadata_image import SETTLED, MetadataImage, TopicInfo
+from brokerd.cluster.progress import Progress
 from brokerd.cluster.zookeeper import bulk_reads
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, ZooKeeper
 
@@ -22,7 +23,7 @@ class NewPartitionWait:
     def __init__(self, zookeeper: ZooKeeper, image: MetadataImage) -> None:
         self._zookeeper = zookeeper
         self._image = image
-        self._moved = asyncio.Event()
+        self._progress = Progress()
 
     def is_awaited(self, name: str) -> bool:
         """Whether a topic has new partitions whose leaders may not know them yet."""
@@ -54,13 +55,9 @@ class NewPartitionWait:
 
     async def _until_applied(self, brokers: set[int], number: int) -> None:
         while True:
-            moved = self._moved
-            reads = (bulk_reads.applied(self._zookeeper, each, self._move) for each in brokers)
+            changed, watch = self._progress.changed, self._progress.notify
+            reads = (bulk_reads.applied(self._zookeeper, each, watch) for each in brokers)
             applied = await asyncio.gather(*reads)
             if all(each >= number for each in applied):
                 return
-            await moved.wait()
-
-    def _move(self) -> None:
-        self._moved.set()
-        self._moved = asyncio.Event()
+            await changed.wait()

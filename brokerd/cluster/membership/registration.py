@@ -48,39 +48,6 @@ async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
     return found
 
 
-async def register(zookeeper: ZooKeeper, settings: ClusterSettings, now_ms: int) -> int:
-    """Creates the registration of the current session; returns the broker epoch (its czxid). Raises
-    ClusterError if another live broker has the id."""
-    path = paths.broker(settings.broker_id)
-    data = znode_json.encode_broker(settings.endpoints, settings.rack, now_ms)
-    loop = asyncio.get_running_loop()
-    deadline_s = loop.time() + zookeeper.session_timeout_ms / 1000 + WAIT_MARGIN_S
-    is_logged = False
-    while True:
-        with suppress(NodeExistsError):
-            await zookeeper.create(path, data, ephemeral=True)
-        changed = asyncio.Event()
-        stat = await zookeeper.exists(path, changed.set)
-        if stat is None:
-            continue
-        if stat.ephemeralOwner == zookeeper.session[0]:
-            return int(stat.czxid)
-        if loop.time() >= deadline_s:
-            raise ClusterError(await _owned_by_another(zookeeper, settings.broker_id))
-        if not is_logged:
-            is_logged = True
-            logger.warning(
-                "broker id %d is registered by another session (0x%x): waiting up to %.0f s for it "
-                "to end",
-                settings.broker_id,
-                stat.ephemeralOwner,
-                deadline_s - loop.time(),
-            )
-        with suppress(TimeoutError):
-            async with asyncio.timeout_at(deadline_s):
-                await changed.wait()
-
-
 @dataclass(slots=True)
 class Registration:
     """The registration of this broker. `_on_due("registration")` asks for a call of `update`."""
@@ -96,9 +63,36 @@ class Registration:
             self._on_due("registration")
 
     async def make(self, now_ms: int) -> None:
-        settings = self._settings
-        await register(self._zookeeper, settings, now_ms)
-        self._advertised = settings.endpoints
+        """Creates the registration of the current session. Raises ClusterError if another live
+        broker has the id."""
+        settings, zookeeper = self._settings, self._zookeeper
+        path = paths.broker(settings.broker_id)
+        data = znode_json.encode_broker(settings.endpoints, settings.rack, now_ms)
+        loop = asyncio.get_running_loop()
+        deadline_s = loop.time() + zookeeper.session_timeout_ms / 1000 + WAIT_MARGIN_S
+        is_logged = False
+        while True:
+            with suppress(NodeExistsError):
+                await zookeeper.create(path, data, ephemeral=True)
+            changed = asyncio.Event()
+            stat = await zookeeper.exists(path, changed.set)
+            if stat is None:
+                continue
+            if stat.ephemeralOwner == zookeeper.session[0]:
+                self._advertised = settings.endpoints
+                return
+            if loop.time() >= deadline_s:
+                raise ClusterError(await _owned_by_another(zookeeper, settings.broker_id))
+            if not is_logged:
+                is_logged = True
+                logger.warning(
+                    "broker id %d is registered by another session (0x%x): waiting up to %.0f s "
+                    "for it to end",
+                    settings.broker_id, stat.ephemeralOwner, deadline_s - loop.time(),
+                )  # fmt: skip
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(deadline_s):
+                    await changed.wait()
 
     async def update(self, now_ms: int) -> None:
         """Write the registration again if its endpoints differ. If it is gone, or belongs to

@@ -1,6 +1,6 @@
 """Operations in ZooKeeper, as values. A list of operations is one multi: all happen or none."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from brokerd.cluster.zookeeper import paths
@@ -62,15 +62,4 @@ def write_states(
             operations.append(Create(paths.partitions(state.topic)))
         operations.append(Create(paths.partition(state.topic, state.partition)))
         operations.append(Create(path, data))
-    return operations
-
-
-def removal_of_partitions(topic: str, indices: Sequence[int]) -> list[Operation]:
-    """Deletes the states of these partitions and the nodes above them, leaves first."""
-    operations: list[Operation] = []
-    for index in indices:
-        operations.append(Delete(paths.partition_state(topic, index)))
-        operations.append(Delete(paths.partition(topic, index)))
-    if indices:
-        operations.append(Delete(paths.partitions(topic)))
     return operations

@@ -13,20 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from kazoo.exceptions import (
-    ConnectionClosedError,
-    ConnectionLoss,
-    KazooException,
-    NoAuthError,
-    NodeExistsError,
-    NoNodeError,
-    OperationTimeoutError,
-    RolledBackError,
-    RuntimeInconsistency,
-    SessionClosedRequireSaslError,
-    SessionExpiredError,
-    SessionMovedError,
-)
+from kazoo import exceptions
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
 from brokerd.cluster.zookeeper.kazoo_client import Client, why_unreachable
@@ -36,19 +23,19 @@ from brokerd.security.jaas import Credentials
 logger = logging.getLogger(__name__)
 
 DISCONNECTED = (
-    ConnectionLoss,
-    ConnectionClosedError,
-    SessionExpiredError,
-    SessionMovedError,
-    OperationTimeoutError,
+    exceptions.ConnectionLoss,
+    exceptions.ConnectionClosedError,
+    exceptions.SessionExpiredError,
+    exceptions.SessionMovedError,
+    exceptions.OperationTimeoutError,
 )
 """The outcome of a call that raised one of these is unknown."""
-NOT_LET_IN = (NoAuthError, SessionClosedRequireSaslError)
+NOT_LET_IN = (exceptions.NoAuthError, exceptions.SessionClosedRequireSaslError)
 """ZooKeeper wants credentials, or others."""
 IN_FLIGHT_MAX = 500
 INLINE_MAX = 20
 """More requests than this are begun in a thread: kazoo takes up to 0.1 ms for each."""
-_NOT_AT_FAULT = (RolledBackError, RuntimeInconsistency)
+_NOT_AT_FAULT = (exceptions.RolledBackError, exceptions.RuntimeInconsistency)
 
 
 Watch = Callable[[], None]
@@ -103,7 +90,7 @@ class ZooKeeper:
         """Session id and password. Raises ConnectionLoss while there is no connection."""
         client_id: tuple[int, bytes] | None = self._client.client_id
         if client_id is None:
-            raise ConnectionLoss("no connection to ZooKeeper")
+            raise exceptions.ConnectionLoss("no connection to ZooKeeper")
         return client_id
 
     @property
@@ -133,7 +120,7 @@ class ZooKeeper:
             try:
                 self._client.stop()
                 self._client.close()
-            except (KazooException, OSError, AttributeError) as error:
+            except (exceptions.KazooException, OSError, AttributeError) as error:
                 # kazoo stumbles over its own socket where it never had a connection.
                 logger.debug("closing the ZooKeeper session: %r", error)
 
@@ -145,7 +132,7 @@ class ZooKeeper:
                 return
             try:
                 self._client.stop()
-            except (KazooException, OSError) as error:
+            except (exceptions.KazooException, OSError) as error:
                 logger.warning("the ZooKeeper session could not be ended: %r", error)
             self._client.start_async()
 
@@ -163,7 +150,7 @@ class ZooKeeper:
     def _notify_connected(self) -> None:
         try:
             session_id, _ = self.session
-        except ConnectionLoss:
+        except exceptions.ConnectionLoss:
             return  # gone again before the loop heard of it
         self._on_connected(session_id)
 
@@ -175,10 +162,10 @@ class ZooKeeper:
 
     async def _result(self, begin: Callable[[], Any]) -> Any:
         if not self._connected.is_set():
-            raise ConnectionLoss("no connection to ZooKeeper")
+            raise exceptions.ConnectionLoss("no connection to ZooKeeper")
         future: asyncio.Future[Any] = self._loop.create_future()
         begin().rawlink(lambda result: self._post(_settle, future, result))
-        return await future
+        return _value(await future)
 
     def _watcher(self, watch: Watch | None) -> "_Watcher | None":
         return _Watcher(self._post, watch) if watch is not None else None
@@ -189,7 +176,7 @@ class ZooKeeper:
             node: Node = await self._result(
                 lambda: self._client.get_async(path, self._watcher(watch))
             )
-        except NoNodeError:
+        except exceptions.NoNodeError:
             return None
         return node
 
@@ -206,7 +193,7 @@ class ZooKeeper:
             names: list[str] = await self._result(
                 lambda: self._client.get_children_async(path, self._watcher(watch))
             )
-        except NoNodeError:
+        except exceptions.NoNodeError:
             return []
         return names
 
@@ -219,7 +206,7 @@ class ZooKeeper:
 
     async def _get_run(self, run: Sequence[str], watch: Watch | None) -> list[Node | None]:
         if not self._connected.is_set():
-            raise ConnectionLoss("no connection to ZooKeeper")
+            raise exceptions.ConnectionLoss("no connection to ZooKeeper")
         future: asyncio.Future[list[Any]] = self._loop.create_future()
         # Only kazoo's one completion thread counts, so the count needs no lock.
         left = len(run)
@@ -228,7 +215,7 @@ class ZooKeeper:
             nonlocal left
             left -= 1
             if left == 0:
-                self._post(_settle_with, future, results)
+                self._post(_settle, future, results)
 
         def begin() -> list[Any]:
             return [self._client.get_async(path, self._watcher(watch)) for path in run]
@@ -256,14 +243,14 @@ class ZooKeeper:
         level = ""
         for name in path.split("/")[1:]:
             level += f"/{name}"
-            with suppress(NodeExistsError):
+            with suppress(exceptions.NodeExistsError):
                 await self.create(level)
 
     async def make_chroot(self) -> None:
         """Creates the nodes of the chroot in `zookeeper.connect`, if they do not exist."""
         if not self._client.chroot:
             return
-        with suppress(NodeExistsError):
+        with suppress(exceptions.NodeExistsError):
             await self._result(lambda: self._client.make_chroot_async(self._acl_of("/")))
 
     async def set(self, path: str, data: bytes, version: int = -1) -> ZnodeStat:
@@ -282,7 +269,7 @@ class ZooKeeper:
 
     async def delete(self, path: str) -> None:
         """Deletes a node; a missing node is no error."""
-        with suppress(NoNodeError):
+        with suppress(exceptions.NoNodeError):
             await self._result(lambda: self._client.delete_async(path))
 
     async def multi(self, operations: Sequence[Operation]) -> list[Any]:
@@ -332,23 +319,18 @@ def _add(transaction: Any, operation: Operation, acl_of: AclOf) -> None:
 
 
 def _node(result: Any) -> Node | None:
-    if isinstance(result.exception, NoNodeError):
+    if isinstance(result.exception, exceptions.NoNodeError):
         return None
-    if result.exception is not None:
-        raise result.exception
-    node: Node = result.value
+    node: Node = _value(result)
     return node
 
 
-def _settle(future: "asyncio.Future[Any]", result: Any) -> None:
-    if future.done():
-        return
-    if result.exception is None:
-        future.set_result(result.value)
-    else:
-        future.set_exception(result.exception)
+def _value(result: Any) -> Any:
+    if result.exception is not None:
+        raise result.exception
+    return result.value
 
 
-def _settle_with(future: "asyncio.Future[Any]", value: Any) -> None:
+def _settle(future: "asyncio.Future[Any]", value: Any) -> None:
     if not future.done():
         future.set_result(value)

@@ -2,7 +2,7 @@
 
 An adapter feeds it events, each with the time, and carries out the `Effects` that it returns:
 
-    requests   join sync heartbeat leave commit delete_group delete_offsets forget_topics
+    requests   heartbeat; handle, with a function of join_group, sync_group, leave_group or offsets
     time       tick, due at `next_deadline_ms`
     log        write_done, write_failed or write_timed_out for each `Write` of the effects, in order
     loading    every record of the partition is replayed into `store`; then loaded
@@ -14,34 +14,26 @@ Joins, heartbeats and timers change memory only. A record becomes visible (is re
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import replace
 from typing import Concatenate, ParamSpec
 
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group import (
-    join_group,
-    leave_group,
     offsets,
     rebalance,
     sessions,
-    sync_group,
 )
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
-from brokerd.coordinator.group.group import Group, Member
+from brokerd.coordinator.group.group import Group
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import (
-    CommitRequest,
     Effects,
     GroupDescription,
     GroupListing,
     HeartbeatRequest,
     JoinReply,
-    JoinRequest,
-    LeavingMember,
-    MemberDescription,
     SyncReply,
-    SyncRequest,
-    Ticket,
 )
 from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, OffsetValue
 from brokerd.coordinator.group.store import GroupStore
@@ -90,42 +82,17 @@ class GroupCoordinator:
 
     # Requests
 
-    def _handle(
+    def handle(
         self, now_ms: int, handler: Callable[Concatenate[EventContext, P], None], *args: P.args,
         **kwargs: P.kwargs,
     ) -> Effects:  # fmt: skip
+        """Carries out a request: `handler` is the function of its module, as `join_group.join`."""
         context = EventContext(self._state, now_ms)
         handler(context, *args, **kwargs)
         return context.effects
 
-    def join(self, ticket: Ticket, request: JoinRequest, now_ms: int) -> Effects:
-        return self._handle(now_ms, join_group.join, ticket, request)
-
-    def sync(self, ticket: Ticket, request: SyncRequest, now_ms: int) -> Effects:
-        return self._handle(now_ms, sync_group.sync, ticket, request)
-
     def heartbeat(self, request: HeartbeatRequest, now_ms: int) -> ErrorCode:
         return sessions.heartbeat(EventContext(self._state, now_ms), request)
-
-    def leave(
-        self, ticket: Ticket, group_id: str, leaving: tuple[LeavingMember, ...], now_ms: int
-    ) -> Effects:
-        return self._handle(now_ms, leave_group.leave, ticket, group_id, leaving)
-
-    def commit(self, ticket: Ticket, request: CommitRequest, now_ms: int) -> Effects:
-        return self._handle(now_ms, offsets.commit, ticket, request)
-
-    def delete_group(self, ticket: Ticket, group_id: str, now_ms: int) -> Effects:
-        return self._handle(now_ms, offsets.delete_group, ticket, group_id)
-
-    def delete_offsets(
-        self, ticket: Ticket, group_id: str, partitions: tuple[TopicPartition, ...], now_ms: int
-    ) -> Effects:
-        return self._handle(now_ms, offsets.delete_offsets, ticket, group_id, partitions)
-
-    def forget_topics(self, topics: Set[str], now_ms: int) -> Effects:
-        """The topics were deleted: removes their offsets, in one pass over all groups."""
-        return self._handle(now_ms, offsets.forget_topics, topics)
 
     # What became of writes
 
@@ -253,23 +220,9 @@ class GroupCoordinator:
         """Protocol, subscriptions and assignments are only in the description of a stable group."""
         group = self._state.groups.get(group_id)
         if group is None:
-            return GroupDescription(group_id, GroupState.DEAD.value)
-        stable = group.state is GroupState.STABLE
-        return GroupDescription(
-            group_id,
-            group.state.value,
-            group.protocol_type or "",
-            (group.protocol or "") if stable else "",
-            tuple(_describe(m, group.protocol, stable) for m in group.members.values()),
-        )
-
-
-def _describe(member: Member, protocol: str | None, stable: bool) -> MemberDescription:
-    return MemberDescription(
-        member.member_id,
-        member.instance_id,
-        member.client_id,
-        member.client_host,
-        member.subscription(protocol) if stable else b"",
-        member.assignment if stable else b"",
-    )
+            return GroupDescription()
+        state, kind, members = group.state, group.protocol_type or "", group.member_values()
+        if state is GroupState.STABLE:
+            return GroupDescription(state.value, kind, group.protocol or "", members)
+        members = tuple(replace(each, subscription=b"", assignment=b"") for each in members)
+        return GroupDescription(state.value, kind, members=members)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES, MemberMemory, size_of
-from brokerd.coordinator.group.messages import JoinedMember, Ticket
+from brokerd.coordinator.group.messages import Ticket
 from brokerd.coordinator.group.records import GroupValue, MemberValue
 from brokerd.coordinator.group.transitions import Event, GroupState, next_state
 from brokerd.errors import ErrorCode
@@ -258,12 +258,6 @@ class Group:
 
     # What records and replies show
 
-    def joined_members(self) -> tuple[JoinedMember, ...]:
-        return tuple(
-            JoinedMember(m.member_id, m.instance_id, m.subscription(self.protocol))
-            for m in self.members.values()
-        )
-
     def to_value(self, assignments: dict[str, bytes] | None = None) -> GroupValue:
         """The value of the group's record; `assignments` are those that are not set yet."""
         return GroupValue(
@@ -272,21 +266,24 @@ class Group:
             protocol=self.protocol,
             leader=self.leader,
             state_since_ms=self.state_since_ms,
-            members=tuple(
-                MemberValue(
-                    member_id=m.member_id,
-                    instance_id=m.instance_id,
-                    client_id=m.client_id,
-                    client_host=m.client_host,
-                    rebalance_timeout_ms=m.rebalance_timeout_ms,
-                    session_timeout_ms=m.session_timeout_ms,
-                    subscription=m.subscription(self.protocol),
-                    assignment=(
-                        m.assignment if assignments is None else assignments.get(m.member_id, b"")
-                    ),
-                )
-                for m in self.members.values()
-            ),
+            members=self.member_values(assignments),
+        )
+
+    def member_values(self, assignments: dict[str, bytes] | None = None) -> tuple[MemberValue, ...]:
+        return tuple(
+            MemberValue(
+                member_id=m.member_id,
+                instance_id=m.instance_id,
+                client_id=m.client_id,
+                client_host=m.client_host,
+                rebalance_timeout_ms=m.rebalance_timeout_ms,
+                session_timeout_ms=m.session_timeout_ms,
+                subscription=m.subscription(self.protocol),
+                assignment=(
+                    m.assignment if assignments is None else assignments.get(m.member_id, b"")
+                ),
+            )
+            for m in self.members.values()
         )
 
     def subscribed_topics(self) -> frozenset[str] | None:

@@ -6,7 +6,7 @@ ticket.
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from brokerd.coordinator.group.records import GroupsRecord
+from brokerd.coordinator.group.records import GroupsRecord, MemberValue
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 
@@ -85,15 +85,6 @@ class CommitRequest:
     """Kept this long whatever the settings say (OffsetCommit v2-4)."""
 
 
-@dataclass(frozen=True, slots=True)
-class JoinedMember:
-    """What the leader gets of each member in its JoinGroup response."""
-
-    member_id: str
-    instance_id: str | None
-    subscription: bytes
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinReply:
     error: ErrorCode = ErrorCode.NONE
@@ -102,7 +93,8 @@ class JoinReply:
     protocol_type: str | None = None
     protocol: str | None = None
     leader: str = ""
-    members: tuple[JoinedMember, ...] = ()
+    members: tuple[MemberValue, ...] = ()
+    """Of the leader's reply: all members with their subscriptions."""
     skip_assignment: bool = False
 
 
@@ -162,21 +154,10 @@ class GroupListing:
 
 
 @dataclass(frozen=True, slots=True)
-class MemberDescription:
-    member_id: str
-    instance_id: str | None
-    client_id: str
-    client_host: str
-    subscription: bytes
-    assignment: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class GroupDescription:
     """A group that does not exist is described as Dead, as in Kafka."""
 
-    group_id: str
-    state: str
+    state: str = "Dead"
     protocol_type: str = ""
     protocol: str = ""
-    members: tuple[MemberDescription, ...] = ()
+    members: tuple[MemberValue, ...] = ()

@@ -22,14 +22,7 @@ from brokerd.coordinator.group.messages import (
     Ticket,
 )
 from brokerd.coordinator.group.records import GroupRecord, GroupsRecord, OffsetRecord, OffsetValue
-from brokerd.coordinator.group.transitions import (
-    ANSWERS,
-    Action,
-    Answer,
-    Event,
-    GroupState,
-    Request,
-)
+from brokerd.coordinator.group.transitions import ANSWERS, Action, Event, GroupState, Request
 from brokerd.errors import ErrorCode
 from brokerd.integer_ranges import INT16_MAX
 from brokerd.topic_partition import TopicPartition
@@ -122,7 +115,7 @@ def _answer_offsets(
 
 def delete_group(context: EventContext, ticket: Ticket, group_id: str) -> None:
     group = context.state.groups.get(group_id)
-    answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
+    answer: ErrorCode | Action = ErrorCode.GROUP_ID_NOT_FOUND
     if group is not None:
         answer = ANSWERS[Request.DELETE_GROUP][group.state]
     if isinstance(answer, ErrorCode):
@@ -130,7 +123,7 @@ def delete_group(context: EventContext, ticket: Ticket, group_id: str) -> None:
         return
     assert group is not None
     records = _drop_group(context, group, _all_offsets(context.state, group_id))
-    context.write(records, partial(_group_dropped, group_id, ticket))
+    context.write(records, partial(_group_deleted, group_id, ticket))
 
 
 def _all_offsets(state: PartitionGroups, group_id: str) -> set[TopicPartition]:
@@ -160,16 +153,18 @@ def _tombstones(group_id: str, offsets: Iterable[TopicPartition]) -> list[Groups
     return [OffsetRecord(group_id, topic, index, None) for topic, index in sorted(offsets)]
 
 
-def _group_dropped(
-    group_id: str, ticket: Ticket | None, context: EventContext, error: ErrorCode
-) -> None:
+def _group_deleted(group_id: str, ticket: Ticket, context: EventContext, error: ErrorCode) -> None:
+    _groups_dropped({group_id}, context, error)
+    context.reply(ticket, DeleteReply(error))
+
+
+def _groups_dropped(gone: set[str], context: EventContext, error: ErrorCode) -> None:
+    """A group whose tombstones were not appended exists again: the log still has it."""
     state = context.state
-    if error is not ErrorCode.NONE and group_id not in state.groups:
-        # The log still has it, so it still is.
-        stored = state.store.groups.get(group_id)
-        state.groups[group_id] = Group.from_stored(group_id, stored, state.member_memory)
-    if ticket is not None:
-        context.reply(ticket, DeleteReply(error))
+    if error is not ErrorCode.NONE:
+        for group_id in gone - state.groups.keys():
+            stored = state.store.groups.get(group_id)
+            state.groups[group_id] = Group.from_stored(group_id, stored, state.member_memory)
 
 
 def delete_offsets(
@@ -177,17 +172,15 @@ def delete_offsets(
 ) -> None:
     """Removes offsets, except those of topics that the group subscribes to."""
     group = context.state.groups.get(group_id)
-    answer: Answer = ErrorCode.GROUP_ID_NOT_FOUND
+    answer: ErrorCode | Action = ErrorCode.GROUP_ID_NOT_FOUND
     if group is not None:
         answer = ANSWERS[Request.DELETE_OFFSETS][group.state]
+        if answer is Action.UNLESS_SUBSCRIBED and group.protocol_type != "consumer":
+            answer = ErrorCode.NON_EMPTY_GROUP
     if isinstance(answer, ErrorCode):
         context.reply(ticket, OffsetsReply(dict.fromkeys(partitions, answer), answer))
         return
     assert group is not None
-    if answer is Action.UNLESS_SUBSCRIBED and group.protocol_type != "consumer":
-        refused = ErrorCode.NON_EMPTY_GROUP
-        context.reply(ticket, OffsetsReply(dict.fromkeys(partitions, refused), refused))
-        return
     topics = group.subscribed_topics() if answer is Action.UNLESS_SUBSCRIBED else frozenset()
     outcome = {
         key: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
@@ -237,11 +230,6 @@ def forget_topics(context: EventContext, topics: Set[str]) -> None:
         context.write(records, partial(_groups_dropped, gone))
 
 
-def _groups_dropped(gone: set[str], context: EventContext, error: ErrorCode) -> None:
-    for group_id in gone:
-        _group_dropped(group_id, None, context, error)
-
-
 # Retention
 
 
@@ -280,7 +268,7 @@ def _expire(context: EventContext, group: Group) -> None:
             return  # someone is just about to join, or to commit
         records = _drop_group(context, group, expired)
         if records:
-            context.write(records, partial(_group_dropped, group_id, None))
+            context.write(records, partial(_groups_dropped, {group_id}))
     elif expired:
         context.write(_tombstones(group_id, expired), ignore_outcome)
 

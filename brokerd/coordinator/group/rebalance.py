@@ -16,14 +16,7 @@ from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group import Group, Member
 from brokerd.coordinator.group.messages import JoinReply, SyncReply
 from brokerd.coordinator.group.records import GroupRecord
-from brokerd.coordinator.group.transitions import (
-    ANSWERS,
-    Action,
-    Answer,
-    Event,
-    GroupState,
-    Request,
-)
+from brokerd.coordinator.group.transitions import ANSWERS, Action, Event, GroupState, Request
 from brokerd.errors import ErrorCode
 
 
@@ -43,7 +36,7 @@ def prepare(context: EventContext, group: Group) -> None:
     complete_if_all_joined(context, group)
 
 
-def carry_out(context: EventContext, group: Group, answer: Answer) -> None:
+def carry_out(context: EventContext, group: Group, answer: ErrorCode | Action) -> None:
     """Does what `transitions` says after a change of membership."""
     if answer is Action.REBALANCE:
         prepare(context, group)
@@ -117,7 +110,7 @@ def join_reply(group: Group, member: Member) -> JoinReply:
         protocol_type=group.protocol_type,
         protocol=group.protocol,
         leader=group.leader or "",
-        members=group.joined_members() if leads else (),
+        members=group.member_values() if leads else (),
     )
 
 

@@ -16,7 +16,9 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import names
 from brokerd.log.context import raises_storage_error
 from brokerd.log.io.disk_jobs import SyncJob
+from brokerd.log.io.files import rename_if_there
 from brokerd.log.segments.segment import Segment
+from brokerd.log.segments.segment_list import mark_deleted
 from brokerd.log.unified_log import UnifiedLog
 
 _INDEXES: Final = names.INDEX_SUFFIXES
@@ -54,7 +56,7 @@ def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
     first = old[0]
     _require(_cleaned(first, names.LOG, job), size_bytes)
     for suffix in _INDEXES:
-        _rename(_cleaned(first, suffix, job), first.path(suffix) + names.SWAP)
+        rename_if_there(_cleaned(first, suffix, job), first.path(suffix) + names.SWAP)
     # Whoever comes here without data has lost the records of the old segments.
     os.rename(_cleaned(first, names.LOG, job), first.path(names.LOG) + names.SWAP)
     return _put_in_place(old)
@@ -63,16 +65,11 @@ def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
 def _put_in_place(old: Sequence[Segment]) -> list[str]:
     """The set is complete: the old files go, the new ones get their names."""
     first = old[0]
-    deleted = []
-    for segment in old:
-        segment.abandon()
-        suffixes = _FILES if segment is first else names.SEGMENT_SUFFIXES
-        for suffix in suffixes:
-            path = segment.path(suffix)
-            if _rename(path, path + names.DELETED):
-                deleted.append(path + names.DELETED)
+    deleted = mark_deleted(first, _FILES)
+    for segment in old[1:]:
+        deleted += mark_deleted(segment)
     for suffix in reversed(_FILES):
-        _rename(first.path(suffix) + names.SWAP, first.path(suffix))
+        rename_if_there(first.path(suffix) + names.SWAP, first.path(suffix))
     return deleted
 
 
@@ -96,11 +93,3 @@ def _require(path: str, size_bytes: int) -> None:
         raise KafkaError(
             ErrorCode.UNKNOWN_SERVER_ERROR, f"{path} {what}, and should have {size_bytes}"
         )
-
-
-def _rename(path: str, to: str) -> bool:
-    try:
-        os.rename(path, to)
-    except FileNotFoundError:
-        return False
-    return True

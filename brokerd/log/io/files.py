@@ -37,13 +37,20 @@ def make_empty(path: str) -> None:
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644))
 
 
+def rename_if_there(path: str, to: str) -> bool:
+    """Whether there was a file to rename. Raises OSError."""
+    try:
+        os.rename(path, to)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def sync_path(path: str) -> None:
     """Makes durable what is in a file, or which names there are in a directory. Raises OSError."""
-    fd = os.open(path or ".", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    except OSError as error:
-        error.filename = path
-        raise
-    finally:
-        os.close(fd)
+    with opened(path or ".") as fd:
+        try:
+            os.fsync(fd)
+        except OSError as error:
+            error.filename = path
+            raise

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from brokerd.log import names
 from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.io.files import rename_if_there
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import READ_AHEAD_BYTES, NotInPageCache, PendingRangeRead, is_cached
 from brokerd.log.segments.segment import Segment
@@ -233,18 +234,11 @@ def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -
     return position + size if min_one_batch else position
 
 
-def mark_deleted(segment: Segment) -> list[str]:
+def mark_deleted(segment: Segment, suffixes: Sequence[str] = names.SEGMENT_SUFFIXES) -> list[str]:
     """Rename the segment's files to `.deleted`; returns the new paths. Raises OSError."""
     segment.abandon()
-    renamed = []
-    for suffix in names.SEGMENT_SUFFIXES:
-        path = segment.path(suffix)
-        try:
-            os.rename(path, path + names.DELETED)
-        except FileNotFoundError:
-            continue
-        renamed.append(path + names.DELETED)
-    return renamed
+    paths = [segment.path(suffix) for suffix in suffixes]
+    return [path + names.DELETED for path in paths if rename_if_there(path, path + names.DELETED)]
 
 
 def remove_segments(segments: list[Segment]) -> int:

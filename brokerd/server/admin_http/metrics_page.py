@@ -34,8 +34,9 @@ _LOG_SIZE = "kafka_log_log_size"
 
 _BY_PARTITION: tuple[tuple[str, str, str, Callable[[Partition], int]], ...] = (
     (_LOG_SIZE, "gauge", "Bytes of the log.", lambda p: p.log.size_bytes),
-    ("kafka_log_log_logstartoffset", "gauge", "The first offset.", lambda p: p.log_start_offset),
-    ("kafka_log_log_logendoffset", "gauge", "The next offset.", lambda p: p.log_end_offset),
+    ("kafka_log_log_logstartoffset", "gauge", "The first offset.",
+     lambda p: p.log.log_start_offset),
+    ("kafka_log_log_logendoffset", "gauge", "The next offset.", lambda p: p.log.log_end_offset),
     ("kafka_log_log_numlogsegments", "gauge", "Segments.", lambda p: len(p.log.local.segments)),
     ("brokerd_partition_high_watermark", "gauge", "Consumers see what is below.",
      lambda p: p.high_watermark),

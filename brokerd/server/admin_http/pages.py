@@ -42,8 +42,8 @@ COLUMNS: dict[str, Any] = {
     "partition": lambda partition: partition.index,
     "leader": lambda partition: partition.is_leader,
     "size_bytes": lambda partition: partition.log.size_bytes,
-    "log_start_offset": lambda partition: partition.log_start_offset,
-    "log_end_offset": lambda partition: partition.log_end_offset,
+    "log_start_offset": lambda partition: partition.log.log_start_offset,
+    "log_end_offset": lambda partition: partition.log.log_end_offset,
     "high_watermark": lambda partition: partition.high_watermark,
     "bytes_in": lambda partition: partition.bytes_in,
     "bytes_out": lambda partition: partition.bytes_out,
@@ -139,10 +139,10 @@ class AdminPages:
             {
                 "topic": log.topic,
                 "partition": log.partition,
-                "log_start_offset": partition.log_start_offset,
+                "log_start_offset": partition.log.log_start_offset,
                 "last_stable_offset": partition.last_stable_offset,
                 "high_watermark": partition.high_watermark,
-                "log_end_offset": partition.log_end_offset,
+                "log_end_offset": partition.log.log_end_offset,
                 "compaction": dirty_part,
                 "segments": [
                     {

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
-from brokerd.coordinator.group.coordinator import GroupCoordinator
+from brokerd.coordinator.group import offsets as group_offsets
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
 from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
@@ -47,7 +47,7 @@ class GroupOffsetHandlers:
     async def _commit(self, commit: CommitRequest) -> dict[TopicPartition, ErrorCode]:
         try:
             runtime = self.groups.runtime(commit.group_id, may_be_empty=True)
-            reply = await runtime.ask(OffsetsReply, GroupCoordinator.commit, commit)
+            reply = await runtime.ask(OffsetsReply, group_offsets.commit, commit)
         except KafkaError as error:
             return {(each.topic, each.partition): error.code for each in commit.offsets}
         return reply.errors
@@ -70,7 +70,7 @@ class GroupOffsetHandlers:
         try:
             runtime = self.groups.runtime(group_id)
             reply = await runtime.ask(
-                OffsetsReply, GroupCoordinator.delete_offsets, group_id, partitions
+                OffsetsReply, group_offsets.delete_offsets, group_id, partitions
             )
         except KafkaError as error:
             return {"error_code": error.code, "topics": []}

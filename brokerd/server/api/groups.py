@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from brokerd.coordinator.group.coordinator import GroupCoordinator
+from brokerd.coordinator.group import join_group, leave_group, offsets, sync_group
 from brokerd.coordinator.group.messages import (
     DeleteReply,
     GroupDescription,
@@ -23,7 +23,6 @@ from brokerd.coordinator.group.messages import (
     SyncReply,
     SyncRequest,
 )
-from brokerd.coordinator.group.transitions import GroupState
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.messages import encode_item
@@ -86,7 +85,7 @@ class GroupHandlers:
         try:
             join = _join_request(context, request)
             runtime = self.groups.runtime(request.group_id)
-            reply = await runtime.ask(JoinReply, GroupCoordinator.join, join)
+            reply = await runtime.ask(JoinReply, join_group.join, join)
         except KafkaError as error:
             reply = JoinReply(error=error.code, member_id=request.member_id)
         protocol = reply.protocol
@@ -125,7 +124,7 @@ class GroupHandlers:
         )
         try:
             runtime = self.groups.runtime(request.group_id)
-            reply = await runtime.ask(SyncReply, GroupCoordinator.sync, sync)
+            reply = await runtime.ask(SyncReply, sync_group.sync, sync)
         except KafkaError as error:
             # A coordinator that loads has lost the rebalance under way: it starts over with a join.
             loading = error.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
@@ -163,7 +162,7 @@ class GroupHandlers:
         group_id = request.group_id
         try:
             runtime = self.groups.runtime(group_id)
-            reply = await runtime.ask(LeaveReply, GroupCoordinator.leave, group_id, leaving)
+            reply = await runtime.ask(LeaveReply, leave_group.leave, group_id, leaving)
         except KafkaError as error:
             return {"error_code": error.code, "members": []}
         members = [
@@ -214,7 +213,7 @@ class GroupHandlers:
         try:
             group = self.groups.runtime(group_id, may_be_empty=True).coordinator.describe(group_id)
         except KafkaError as refusal:
-            error, group = refusal.code, GroupDescription(group_id, GroupState.DEAD.value)
+            error, group = refusal.code, GroupDescription()
         return {
             "error_code": error,
             "group_id": group_id,
@@ -248,7 +247,7 @@ class GroupHandlers:
     async def _delete(self, group_id: str) -> ErrorCode:
         try:
             runtime = self.groups.runtime(group_id, may_be_empty=True)
-            reply = await runtime.ask(DeleteReply, GroupCoordinator.delete_group, group_id)
+            reply = await runtime.ask(DeleteReply, offsets.delete_group, group_id)
         except KafkaError as error:
             return error.code
         return reply.error

@@ -11,7 +11,9 @@ from typing import TypeVar, TypeVarTuple
 
 from brokerd.clock import Clock
 from brokerd.config.group import GroupConfig
+from brokerd.coordinator.group import offsets
 from brokerd.coordinator.group.coordinator import GroupCoordinator
+from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.partition import Partition
@@ -100,10 +102,10 @@ class GroupRuntime:
     async def ask(
         self,
         kind: type[R],
-        request: Callable[[GroupCoordinator, Ticket, *Arguments, int], Effects],
+        handler: Callable[[EventContext, Ticket, *Arguments], None],
         *arguments: *Arguments,
     ) -> R:
-        """Calls a method of the coordinator and waits for its reply, which may take long. Raises
+        """Has a request handled and waits for its reply, which may take long. Raises
         KafkaError(NOT_COORDINATOR) if this broker stops leading the partition first."""
         self._tickets += 1
         ticket = self._tickets
@@ -111,7 +113,7 @@ class GroupRuntime:
         self._waiting[ticket] = future
         try:
             now_ms = self._clock.now_ms()
-            self._carry_out(request(self._coordinator, ticket, *arguments, now_ms))
+            self._carry_out(self._coordinator.handle(now_ms, handler, ticket, *arguments))
             reply = await future
         finally:
             self._waiting.pop(ticket, None)
@@ -128,7 +130,8 @@ class GroupRuntime:
         if self.loading:
             self._topics_gone |= topics
             return
-        self._carry_out(self._coordinator.forget_topics(topics, self._clock.now_ms()))
+        now_ms = self._clock.now_ms()
+        self._carry_out(self._coordinator.handle(now_ms, offsets.forget_topics, topics))
 
     # What became of writes (called by GroupWrites)
 

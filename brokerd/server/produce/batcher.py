@@ -289,7 +289,7 @@ class ProduceBatcher:
             return
         acks = memo.acks
         pack = memo.template.frame
-        log_start = partition.log_start_offset
+        log_start = partition.log.log_start_offset
         reached = partition.high_watermark if acks == ACKS_ALL else partition.synced_to
         frames: list[bytes] = []
         for index, correlation_id in enumerate(ids, first):

@@ -107,11 +107,11 @@ def _reply(
         assert partition is not None
         reply = PartitionReply(
             wanted.topic, wanted.partition, 0, outcome.base_offset, outcome.log_append_time_ms,
-            partition.log_start_offset,
+            partition.log.log_start_offset,
         )  # fmt: skip
         return reply, outcome.last_offset
     has_log_start = error in _WITH_LOG_START and not isinstance(outcome, NoBatchError)
-    log_start = partition.log_start_offset if partition and has_log_start else -1
+    log_start = partition.log.log_start_offset if partition and has_log_start else -1
     records = outcome.records if isinstance(outcome, RefusedRecords) else ()
     return (
         PartitionReply(

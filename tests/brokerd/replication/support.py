@@ -29,9 +29,9 @@ def apply_all(new: PartitionState, *replicas: Partition) -> None:
 
 def fetch(follower: Partition, leader: Partition, now_ms: int = NOW_MS) -> None:
     """One round of replication: the fetch that asks, and its answer appended."""
-    offset = follower.log_end_offset
+    offset = follower.log.log_end_offset
     leader.record_fetch(follower.local_id, offset, now_ms)
-    found = leader.log.read(offset, 1 << 20, up_to=leader.log_end_offset, min_one_batch=True)
+    found = leader.log.read(offset, 1 << 20, up_to=leader.log.log_end_offset, min_one_batch=True)
     data = b""
     if found is not None:
         data = found.read()

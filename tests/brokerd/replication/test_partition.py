@@ -16,7 +16,7 @@ def test_a_single_replica_is_its_own_quorum(tmp_path: Path) -> None:
     only = replica(tmp_path, 1)
     only.apply(state(1, leader=1, replicas=(1,), isr=(1,)), NOW_MS)
     only.append([batch(3)], NOW_MS)
-    assert (only.high_watermark, only.log_end_offset, only.messages_in) == (3, 3, 3)
+    assert (only.high_watermark, only.log.log_end_offset, only.messages_in) == (3, 3, 3)
     assert only.bytes_in == len(batch(3))
 
 
@@ -26,7 +26,7 @@ def test_a_record_is_visible_when_all_in_sync_replicas_have_it(tmp_path: Path) -
     leader.append([batch(3)], NOW_MS)
     assert leader.high_watermark == 0
     fetch(follower, leader)
-    assert (follower.log_end_offset, leader.high_watermark) == (3, 0)
+    assert (follower.log.log_end_offset, leader.high_watermark) == (3, 0)
     fetch(follower, leader)
     assert leader.high_watermark == 3
     assert follower.high_watermark == 3
@@ -114,8 +114,8 @@ def test_listeners_hear_of_every_move_and_may_leave_while_called(tmp_path: Path)
     heard: list[tuple[int, bool]] = []
 
     def listen(moved: Partition) -> None:
-        heard.append((moved.log_end_offset, moved.is_leader))
-        if moved.log_end_offset == 2:
+        heard.append((moved.log.log_end_offset, moved.is_leader))
+        if moved.log.log_end_offset == 2:
             del moved.listeners[listen]
 
     partition.listeners[listen] = None
@@ -151,7 +151,7 @@ def test_a_diverged_log_is_cut_to_where_it_agrees(tmp_path: Path) -> None:
     apply_all(state(2, leader=2, isr=(2,)), one, two)
     two.append([batch(size=3)], NOW_MS)
     assert reconcile(one, two) == 1
-    assert one.log_end_offset == 3
+    assert one.log.log_end_offset == 3
     fetch(one, two)
     assert records(one.log) == records(two.log)
     assert one.log.epochs.entries == two.log.epochs.entries == [(1, 0), (2, 3)]
@@ -181,7 +181,7 @@ def test_an_answer_of_an_older_leader_is_not_appended(tmp_path: Path) -> None:
     with pytest.raises(KafkaError) as caught:
         fetch(two, one)
     assert caught.value.code is ErrorCode.FENCED_LEADER_EPOCH
-    assert two.log_end_offset == 0
+    assert two.log.log_end_offset == 0
 
 
 def test_bytes_damaged_on_the_way_are_not_appended(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_bytes_damaged_on_the_way_are_not_appended(tmp_path: Path) -> None:
     with pytest.raises(KafkaError) as caught:
         follower.append_fetched(memoryview(bytearray(bytes(good) + bytes(bad))), 1, 0, NOW_MS)
     assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
-    assert follower.log_end_offset == 0
+    assert follower.log.log_end_offset == 0
 
 
 def test_a_follower_that_keeps_up_with_the_last_fetch_counts_as_caught_up(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_records_are_deleted_up_to_the_high_watermark_and_waiting_readers_are_to
     leader.append([batch(3)], NOW_MS)
     leader.record_fetch(2, 2, NOW_MS)
     told: list[int] = []
-    leader.listeners[lambda partition: told.append(partition.log_start_offset)] = None
+    leader.listeners[lambda partition: told.append(partition.log.log_start_offset)] = None
     for offset in (3, -2):
         with pytest.raises(KafkaError) as caught:
             leader.delete_records(offset)
@@ -282,6 +282,6 @@ def test_the_high_watermark_follows_a_log_that_its_first_use_cuts(tmp_path: Path
     only.listeners[lambda partition: heard.append(partition.high_watermark)] = None
     before = torn.local.truncations
     assert only.last_stable_offset == 3
-    assert (only.log_end_offset, only.high_watermark, torn.high_watermark) == (3, 3, 3)
+    assert (only.log.log_end_offset, only.high_watermark, torn.high_watermark) == (3, 3, 3)
     assert heard == [3]
     assert torn.local.truncations == before + 1

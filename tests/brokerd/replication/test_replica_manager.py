@@ -57,7 +57,7 @@ def test_records_and_high_watermark_survive_a_restart(tmp_path: Path) -> None:
     replicas.apply_states([state(2, leader=2)])
     partition = replicas.all()[0]
     assert not partition.is_leader
-    assert (partition.high_watermark, partition.log_end_offset) == (5, 5)
+    assert (partition.high_watermark, partition.log.log_end_offset) == (5, 5)
     logs.shutdown()
 
 
@@ -81,7 +81,7 @@ def test_a_deleted_topic_is_gone_and_may_come_back_empty(tmp_path: Path) -> None
     partition = replicas.get("t", 0)
     assert partition is not None
     assert partition is not old
-    assert (partition.is_leader, partition.log_end_offset) == (True, 0)
+    assert (partition.is_leader, partition.log.log_end_offset) == (True, 0)
     logs.shutdown()
 
 
@@ -91,7 +91,7 @@ def test_a_topic_made_anew_while_this_broker_was_away_starts_empty(tmp_path: Pat
     replicas.apply_states([made])
     partition = replicas.get("t", 0)
     assert partition is not None
-    assert (partition.log_end_offset, partition.high_watermark) == (0, 0)
+    assert (partition.log.log_end_offset, partition.high_watermark) == (0, 0)
     logs.shutdown()
 
 

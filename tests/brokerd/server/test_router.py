@@ -296,7 +296,7 @@ async def test_who_was_appended_for_before_another_failed_is_answered(
     async with asyncio.timeout(10):
         assert await other.read(1) == b""
     assert await answer(reader)
-    assert partition.log_end_offset == 2
+    assert partition.log.log_end_offset == 2
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("no such field"), asyncio.CancelledError()])

@@ -3,11 +3,13 @@
 Writes are appended and passed by the high watermark at once, unless `hold_writes` keeps them back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from brokerd.config.group import GroupConfig
+from brokerd.coordinator.group import join_group, leave_group, sync_group
+from brokerd.coordinator.group import offsets as group_offsets
 from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import (
     CommitRequest,
@@ -98,6 +100,9 @@ class Bench:
 
     # Requests
 
+    def handle(self, handler: Callable[..., None], *arguments: object) -> None:
+        self.take(self.core.handle(self.clock.now_ms(), handler, *arguments))
+
     def send_join(self, member_id: str = "", **fields: Any) -> int:
         """Join, returning the ticket under which the answer will be in `replies`."""
         ticket = self._ticket()
@@ -109,7 +114,7 @@ class Bench:
             "client_host": "/127.0.0.1",
         }
         request = JoinRequest(member_id=member_id, **(defaults | fields))
-        self.take(self.core.join(ticket, request, self.clock.now_ms()))
+        self.handle(join_group.join, ticket, request)
         return ticket
 
     def join(self, member_id: str = "", **fields: Any) -> JoinReply | None:
@@ -127,7 +132,7 @@ class Bench:
             "assignments": tuple((assignments or {}).items()),
         }
         request = SyncRequest(**(defaults | fields))
-        self.take(self.core.sync(ticket, request, self.clock.now_ms()))
+        self.handle(sync_group.sync, ticket, request)
         return ticket
 
     def sync(
@@ -146,14 +151,16 @@ class Bench:
 
     def leave(self, *members: LeavingMember, group_id: str = GROUP) -> tuple[ErrorCode, ...]:
         ticket = self._ticket()
-        self.take(self.core.leave(ticket, group_id, members, self.clock.now_ms()))
+        self.take(
+            self.core.handle(self.clock.now_ms(), leave_group.leave, ticket, group_id, members)
+        )
         reply: LeaveReply = self.replies[ticket]
         return reply.errors
 
     def send_commit(self, *offsets: OffsetToCommit, **fields: Any) -> int:
         ticket = self._ticket()
         request = CommitRequest(**({"group_id": GROUP, "offsets": offsets} | fields))
-        self.take(self.core.commit(ticket, request, self.clock.now_ms()))
+        self.handle(group_offsets.commit, ticket, request)
         return ticket
 
     def commit(self, *offsets: OffsetToCommit, **fields: Any) -> list[ErrorCode] | None:
@@ -162,13 +169,17 @@ class Bench:
 
     def delete(self, group_id: str = GROUP) -> ErrorCode | None:
         ticket = self._ticket()
-        self.take(self.core.delete_group(ticket, group_id, self.clock.now_ms()))
+        self.take(
+            self.core.handle(self.clock.now_ms(), group_offsets.delete_group, ticket, group_id)
+        )
         reply: DeleteReply | None = self.replies.get(ticket)
         return None if reply is None else reply.error
 
     def delete_offsets(self, *partitions: TopicPartition) -> list[ErrorCode]:
         ticket = self._ticket()
-        effects = self.core.delete_offsets(ticket, GROUP, partitions, self.clock.now_ms())
+        effects = self.core.handle(
+            self.clock.now_ms(), group_offsets.delete_offsets, ticket, GROUP, partitions
+        )
         self.take(effects)
         reply: OffsetsReply = self.replies[ticket]
         return list(reply.errors.values())

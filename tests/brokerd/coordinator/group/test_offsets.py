@@ -3,6 +3,7 @@
 import pytest
 
 from brokerd.config.group import GroupConfig
+from brokerd.coordinator.group import offsets
 from brokerd.coordinator.group.messages import LeavingMember, OffsetToCommit
 from brokerd.coordinator.group.records import GroupRecord, OffsetRecord
 from brokerd.errors import ErrorCode
@@ -211,7 +212,7 @@ def test_an_empty_group_goes_with_its_last_offset_as_long_as_nothing_is_under_wa
     assert bench.state() == "Empty"
     bench.hold_writes = True
     ticket = bench.send_commit(AT_20)
-    bench.take(bench.core.forget_topics({"u"}, bench.clock.now_ms()))
+    bench.handle(offsets.forget_topics, {"u"})
     assert bench.state() == "Empty"
     bench.release()
     assert list(bench.replies[ticket].errors.values()) == OK
@@ -226,7 +227,7 @@ def test_a_group_whose_removal_failed_is_still_there() -> None:
     bench = Bench()
     bench.commit(AT_10)
     bench.hold_writes = True
-    bench.take(bench.core.forget_topics({"t"}, bench.clock.now_ms()))
+    bench.handle(offsets.forget_topics, {"t"})
     assert bench.state() == "Dead"
     bench.release(ErrorCode.NOT_COORDINATOR)
     assert (bench.state(), bench.offset()) == ("Empty", 10)
@@ -251,9 +252,9 @@ def test_offsets_of_an_unknown_group_cannot_be_removed() -> None:
 def test_the_offsets_of_a_deleted_topic_go_with_it() -> None:
     bench = Bench()
     bench.commit(AT_10, OTHER_TOPIC)
-    bench.take(bench.core.forget_topics({"t"}, bench.clock.now_ms()))
+    bench.handle(offsets.forget_topics, {"t"})
     assert (bench.offset(), bench.offset("u", 3)) == (None, 5)
-    bench.take(bench.core.forget_topics({"u"}, bench.clock.now_ms()))
+    bench.handle(offsets.forget_topics, {"u"})
     assert (bench.offset("u", 3), bench.state()) == (None, "Dead")
 
 
@@ -261,7 +262,9 @@ def test_topics_that_are_deleted_together_are_forgotten_by_one_write_for_all_gro
     bench = Bench()
     bench.commit(AT_10, OTHER_TOPIC)
     bench.hold_writes = True
-    effects = bench.core.forget_topics({"t", "u", "of which nobody read"}, bench.clock.now_ms())
+    effects = bench.core.handle(
+        bench.clock.now_ms(), offsets.forget_topics, {"t", "u", "of which nobody read"}
+    )
     (write,) = effects.writes
     assert len(write.records) == 2
     bench.take(effects)

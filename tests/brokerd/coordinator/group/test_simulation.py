@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from brokerd.config.group import GroupConfig
+from brokerd.coordinator.group import offsets
 from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.group import Group
@@ -118,10 +119,12 @@ class Life:
     def delete(self) -> None:
         self.bench.tickets += 1
         now_ms = self.bench.clock.now_ms()
-        self.bench.take(self.bench.core.delete_group(self.bench.tickets, GROUP, now_ms))
+        self.bench.take(
+            self.bench.core.handle(now_ms, offsets.delete_group, self.bench.tickets, GROUP)
+        )
 
     def forget(self) -> None:
-        self.bench.take(self.bench.core.forget_topics({"t"}, self.bench.clock.now_ms()))
+        self.bench.handle(offsets.forget_topics, {"t"})
 
 
 def check(bench: Bench) -> None:

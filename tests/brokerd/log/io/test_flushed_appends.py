@@ -34,7 +34,7 @@ def test_records_are_visible_when_they_are_synced(tmp_path: Path) -> None:
     told: list[int] = []
     partition.listeners[lambda each: told.append(each.high_watermark)] = None
     partition.append([batch()], NOW_MS)
-    assert (partition.log_end_offset, partition.high_watermark) == (1, 0)
+    assert (partition.log.log_end_offset, partition.high_watermark) == (1, 0)
     assert partition.synced_to == 0
     disk.work()
     assert (partition.log.recovery_point, partition.high_watermark) == (1, 1)

@@ -57,7 +57,7 @@ async def test_many_commits_at_once_are_appended_in_few_batches(broker: GroupBro
     assert outcomes == [[0, 0]] * 100
     partition = broker.replicas.get(OFFSETS_TOPIC, partition_for(GROUP, 3))
     assert partition is not None
-    assert partition.log_end_offset == 200
+    assert partition.log.log_end_offset == 200
     found = partition.log.read(0, 1 << 20, up_to=200, min_one_batch=True)
     assert found is not None
     batches = list(iter_batches(memoryview(found.read())))

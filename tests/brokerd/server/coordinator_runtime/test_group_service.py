@@ -175,15 +175,15 @@ async def test_a_commit_waits_for_the_followers(broker: GroupBroker) -> None:
     broker.lead(OFFSETS_TOPIC, epoch=1, replicas=(1, 2), isr=(1, 2))
     partition = broker.replicas.get(OFFSETS_TOPIC, partition_for(GROUP, 3))
     assert partition is not None
-    partition.record_fetch(2, partition.log_end_offset, broker.clock.now_ms())
+    partition.record_fetch(2, partition.log.log_end_offset, broker.clock.now_ms())
     await broker.ready()
     task = asyncio.create_task(commit(broker, {0: 7}))
     async with asyncio.timeout(10):
-        while partition.log_end_offset == 0:
+        while partition.log.log_end_offset == 0:
             await asyncio.sleep(0.001)
     assert not task.done()
     assert await committed(broker) == {}
-    partition.record_fetch(2, partition.log_end_offset, broker.clock.now_ms())
+    partition.record_fetch(2, partition.log.log_end_offset, broker.clock.now_ms())
     assert await task == [0]
     assert await committed(broker) == {("t", 0): 7}
 
@@ -208,7 +208,7 @@ async def test_with_too_few_replicas_nothing_is_written(broker: GroupBroker) -> 
     broker.lead(OFFSETS_TOPIC, epoch=1, replicas=(1, 2), isr=(1,))
     await broker.ready()
     assert await commit(broker, {0: 7}) == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
-    assert partition.log_end_offset == 0
+    assert partition.log.log_end_offset == 0
 
 
 async def test_a_take_over_waits_until_what_it_read_is_safe(broker: GroupBroker) -> None:
@@ -219,6 +219,6 @@ async def test_a_take_over_waits_until_what_it_read_is_safe(broker: GroupBroker)
     partition.high_watermark = 0  # as after a crash: the checkpoint lags behind the log
     broker.lead(OFFSETS_TOPIC, epoch=2, replicas=(1, 2), isr=(1, 2))
     assert await commit(broker, {0: 8}) == [ErrorCode.COORDINATOR_LOAD_IN_PROGRESS]
-    partition.record_fetch(2, partition.log_end_offset, broker.clock.now_ms())
+    partition.record_fetch(2, partition.log.log_end_offset, broker.clock.now_ms())
     await broker.ready()
     assert await committed(broker) == {("t", 0): 7}

@@ -27,7 +27,7 @@ def read(fetch: FetchContext, partitions: dict[str, Partition]) -> list[str]:
     for each in asked:
         partition = partitions[each.topic]
         found = reply(each.topic, partition.high_watermark)
-        found = found._replace(log_start_offset=partition.log_start_offset)
+        found = found._replace(log_start_offset=partition.log.log_start_offset)
         fetch.session.has_read(each, partition, found)
         replies.append(found)
     finish(fetch, replies, NOW_MS)

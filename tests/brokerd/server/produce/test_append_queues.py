@@ -233,7 +233,7 @@ async def test_what_is_for_a_log_not_used_yet_waits_for_its_turn_and_so_does_wha
         *bench.add(None),
         *bench.queues.add(client, bench.partition, [batch()], {}, needs_load=True),
     ]
-    assert bench.partition.log_end_offset == 0
+    assert bench.partition.log.log_end_offset == 0
     assert await bench.results(outcomes) == [(0, None), (1, None), (2, None)]
     assert bench.memory.loaned_bytes == 0
     again = bench.queues.add(

@@ -105,7 +105,7 @@ class Bench:
     def follow(self) -> None:
         """The other replica has it all."""
         for each in self.partitions:
-            each.record_fetch(2, each.log_end_offset, 0)
+            each.record_fetch(2, each.log.log_end_offset, 0)
 
 
 @contextmanager
