@@ -67,7 +67,8 @@ class _ClusterData:
         found = self.snapshots.get(scope)
         if found is None:
             found = Snapshot(self.columns, scope)
-            # Not with invalid values: the status shows them as the scope of the snapshot allows.
+            # Not shared if the tick has invalid values: the scope of the snapshot decides which of
+            # them the status names.
             if scope != EVERYTHING and found.shows_all and not self.columns.tick.invalid:
                 found = self.snapshots.setdefault(EVERYTHING, Snapshot(self.columns))
             self.snapshots[scope] = found
@@ -286,8 +287,9 @@ def _add_tick(data: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _Clust
     )
     points = {}
     for scope in scopes:
-        has_earlier = data.columns is None or scope in data.points
-        found = after.snapshot(scope) if has_earlier else None
+        # Also true for the first ok tick, since it has no earlier points.
+        has_all_earlier_points = data.columns is None or scope in data.points
+        found = after.snapshot(scope) if has_all_earlier_points else None
         if found is not None:
             points[scope] = _add_point(data.points.get(scope, ()), found.totals)
     return replace(after, points=points)

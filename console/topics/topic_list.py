@@ -107,7 +107,7 @@ def column_toggles(every: list[Column], shown: frozenset[str]) -> Iterator[tuple
 
 
 def context(
-    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, _name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All topics; internal ones (`__…`) only if `internal` is 1."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)

@@ -32,7 +32,8 @@ class Column:
         numeric: its cells are numbers; the first click on its heading sorts descending.
         exported: the value in CSV files, if it is not `value`.
         is_title_hidden: whether only screen readers say the title.
-        is_only_in_csv: whether the page shows it elsewhere, or not at all.
+        is_only_in_csv: whether only the CSV file has the column. The page may show the value in
+            the cell of another column.
     """
 
     key: str
