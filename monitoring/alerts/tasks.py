@@ -18,8 +18,8 @@ from monitoring.alerts.retry_waits import wait_s
 from monitoring.encryption import SecretUnreadable
 from monitoring.reasons import Reason, dumps
 
-# No other worker claims the row within this time; if the worker died,
-# `enqueue_due_deliveries` retries later.
+# No other worker claims the row within this time. If the worker died, `enqueue_due_deliveries`
+# queues the delivery again after delivery_queue.LOST_AFTER, which is longer.
 _CLAIM_S = 60
 _DELIVERIES_KEPT = timedelta(days=30)
 _ALERTS_KEPT = timedelta(days=90)

@@ -210,6 +210,7 @@ def _store(attempt: Attempt, outcome: Outcome) -> None:
     try:
         attempt.write(**finish, result_dir=folder, finished_at=timezone.now())
     except Cancelled:
+        # If a later attempt is done, the folder has its result.
         if not Report.objects.filter(pk=report.pk, state=State.DONE).exists():
             result_files.remove(report.id)
         raise

@@ -32,9 +32,9 @@ _NOTIFY_TIMEOUT_S = 2.0
 def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -> Tick | None:
     """Sample `target`; None if another worker does so, or Redis is down."""
     try:
-        with try_lock(redis_keys.sampling(target.slug), str(tick_number), interval_ms) as holder:
-            if holder is not None:  # another worker has the lock; its name is the tick it samples
-                if int(holder) < tick_number:
+        with try_lock(redis_keys.sampling(target.slug), str(tick_number), interval_ms) as other:
+            if other is not None:  # another worker has the lock; its name is the tick it samples
+                if int(other) < tick_number:
                     record_gap(target.slug, tick_number, Reason("still_reading"))
                 return None
             previous = _previous_tick(target.slug, tick_number)

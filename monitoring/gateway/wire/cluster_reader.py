@@ -3,9 +3,9 @@
 Committed offsets are read before end offsets; otherwise the lag of a busy group could be negative.
 If a broker is down or slow, only its values are unknown, and `failures` has an entry for it.
 
-The reader runs on one event loop; threads decode large responses. Unchanged metadata is not decoded
-again, and neither are the requests made from it or the members of unchanged groups. limits.py
-limits what is read.
+The reader runs on one event loop; threads decode large responses. While the metadata is unchanged,
+it is not decoded again, and the requests made from it are not built again. The members of unchanged
+groups are not decoded again. limits.py limits what is read.
 """
 
 import asyncio
