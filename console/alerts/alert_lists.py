@@ -119,7 +119,7 @@ def deliveries(
     )  # fmt: skip
     now = timezone.now()
     return {
-        "tabs": alert_tabs(cluster, "alert-deliveries", {}),
+        "tabs": alert_tabs(cluster, "alert-deliveries", counts={}),
         "table": table,
         "lines": [
             {

@@ -168,7 +168,8 @@ def _sum(
 
 
 def _unanswered(parts: list[Points]) -> tuple[Unanswered, ...]:
-    """Of several parts the one with the longest time counts in each point."""
+    """The times in which a part of a sum was unanswered. In each point the part with the longest
+    time counts."""
     if not parts:
         return ()
     ms = np.nan_to_num(np.fmax.reduce([part.mean for part in parts]))
@@ -213,7 +214,7 @@ def _line(name: str, points: Points, factor: float = 1.0) -> Line:
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:
-    """For JSON: NaN as null, and no more digits than a chart shows."""
+    """The values for JSON: null instead of NaN, with no more digits than a chart shows."""
     is_known = ~np.isnan(values)
     is_zero = ~is_known | (values == 0)
     places = _DIGITS - 1 - np.floor(np.log10(np.abs(np.where(is_zero, 1.0, values))))

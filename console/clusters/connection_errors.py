@@ -121,7 +121,7 @@ def _explain_closed(cluster: Cluster) -> Explanation:
 
 
 def _explain_by_class(error: GatewayError) -> Explanation:
-    """For an error without a code of the table."""
+    """The explanation of an error that the table has no code for, by its class."""
     if isinstance(error, ClusterUnavailable):
         return Explanation(
             Step.PORT,

@@ -129,7 +129,7 @@ class Page:
     @cached_property
     def menu(self) -> list[dict[str, Any]]:
         cluster = self.menu_cluster
-        global_entries = self._entries(GLOBAL_MENU, None)
+        global_entries = self._entries(GLOBAL_MENU, cluster=None)
         sections = [("", global_entries)]
         if cluster is not None:
             sections = [

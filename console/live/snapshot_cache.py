@@ -46,7 +46,7 @@ SCOPES_MAX = 32  # of one cluster
 IDLE_SECONDS = 300.0
 log = logging.getLogger(__name__)
 
-Points = tuple[Totals | None, ...]
+Points = tuple[Totals | None, ...]  # of one scope, the oldest first; None = a gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +280,7 @@ def _add_tick(data: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _Clust
     A scope whose earlier points were not read gets none here: `_read_points` reads them all.
     """
     if not tick.ok:
-        points = {scope: _add_point(line, None) for scope, line in data.points.items()}
+        points = {scope: _add_point(line, point=None) for scope, line in data.points.items()}
         return replace(data, newest=tick, points=points)
     after = replace(
         data, newest=tick, columns=TickColumns.of(tick, data.columns), points={}, snapshots={}

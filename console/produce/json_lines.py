@@ -33,7 +33,7 @@ from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.record_row import Headers
 from monitoring.schema_registry.exact_json import compact_json, exact_json, standard_json
 
-Encode = Callable[[Any, str], bytes]  # as FormEncoder.encode_value
+Encode = Callable[[Any, str], bytes]  # a value and its JSON → bytes (FormEncoder.encode_value)
 _PARTITION_MAX, _TIMESTAMP_MAX = 2**31 - 1, 2**53
 _MEMBERS = ("key", "value", "headers", "partition", "timestamp_ms", "topic", "offset")
 _WITH_SCHEMA = ({TEXT, "schema"}, {BASE64, "schema"})

@@ -145,7 +145,7 @@ def _read_page(
     targets, unmasked = masking_rules.mask_targets(principal, cluster, query.topic)
     if unmasked and page.rows:
         details = {"uncovered": ", ".join(unmasked)} | _offsets(page.rows)
-        audit.record_by(principal, "record.unmask", cluster.slug, query.topic, {}, details)
+        audit.record_by(principal, "record.unmask", cluster.slug, query.topic, after=details)
     return page, targets
 
 

@@ -138,7 +138,7 @@ class TableQuery:
         return self.url(sort=second if self.sort == first else first, page=None)
 
     def direction(self, column: Column) -> str:
-        """For aria-sort: ascending, descending or none."""
+        """The value of aria-sort for a heading: ascending, descending or none."""
         if self.sort.removeprefix("-") != column.key:
             return "none"
         return "descending" if self.is_descending else "ascending"

@@ -120,7 +120,8 @@ class Search:
         self._matched_bytes = 0
         self._sent_all = True  # whether all matches of the scanned windows were sent
         self._leaders: dict[int, tuple[str, int]] = {}
-        self._reader = ClusterReader(request.settings, None, lambda: 0)
+        # No clock: only metadata and offsets are read, and the time of the answers is not used.
+        self._reader = ClusterReader(request.settings, broker_stats=None, now_ms=lambda: 0)
 
     async def run(self) -> None:
         """Raises GatewayError if no broker answers or the topic does not exist."""

@@ -253,7 +253,7 @@ def _tried(
     data_before, output.data = output.data, bytearray()
     was_default = output.is_default
     try:
-        with output.within(None):
+        with output.within(part=None):
             branch.write(output, value)
         return bytes(output.data), None
     except Exhausted:

@@ -49,7 +49,7 @@ class JsonSchema:
             raise SchemaInvalid("a schema is neither an object nor true nor false")
         if "$ref" in schema:
             target, target_root = self._target(schema["$ref"], root)
-            with budget.within(None):
+            with budget.within(part=None):
                 self._check(target, target_root, value, budget)
         _check_plain(schema, value, budget)
         if isinstance(value, dict):
@@ -77,7 +77,7 @@ class JsonSchema:
     ) -> ValueDoesNotFit | None:
         """Why the value does not fit a part of the schema; None if it fits."""
         try:
-            with budget.within(None):
+            with budget.within(part=None):
                 self._check(schema, root, value, budget)
         except Exhausted:
             raise

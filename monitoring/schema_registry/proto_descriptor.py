@@ -93,7 +93,8 @@ def _field(proto: Any, message: Any, entries: dict[str, Any], is_proto3: bool) -
         types = {each.number: _type(each) for each in entry.field}
         if 2 not in types or types.get(1) not in SCALARS:
             raise SchemaInvalid("a map has keys or values of an unknown type")
-        return Field(proto.name, proto.number, types[2], True, map_key=types[1])
+        # A map is stored as repeated entries: field 1 is the key, field 2 the value.
+        return Field(proto.name, proto.number, types[2], is_repeated=True, map_key=types[1])
     has_oneof = proto.HasField("oneof_index") and not proto.proto3_optional
     if has_oneof and not 0 <= proto.oneof_index < len(message.oneof_decl):
         raise SchemaInvalid("a field is in a oneof that does not exist")

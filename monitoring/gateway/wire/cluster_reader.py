@@ -201,7 +201,7 @@ class ClusterReader:
         committed = await asyncio.gather(
             *(channel.request(partial(offset_fetch.request, part), timeout_s) for part in parts)
         )
-        coordinator = CoordinatorAnswers(broker.id, listed, [], [])
+        coordinator = CoordinatorAnswers(broker.id, listed, commits=[], described=[])
         for part, answer in zip(parts, committed, strict=True):
             coordinator.commits += await _decoded(offset_fetch.decode, answer, part)
         answers.add_coordinator(coordinator)

@@ -204,7 +204,7 @@ def _rows(spark: SparkSession, request: Request, table: Table) -> tuple[DataFram
             buckets.append(Bucket(first_ms + 1, 0, 0))
         found = inside if found is None else found.unionByName(inside)
     if found is None:
-        found = from_raw(read(spark, table.name, [], is_raw=True), table, [])
+        found = from_raw(read(spark, table.name, files=[], is_raw=True), table, ticks=[])
     return found, buckets
 
 
