@@ -158,7 +158,8 @@ MIDDLEWARE = [
     "console.accounts.middleware.SecureCookiesMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "console.audit.access_log.AccessLogMiddleware",
-    # It adds random bytes, so that the length of a page does not tell its secrets (BREACH).
+    # GZipMiddleware adds random bytes, so that the length of a page does not tell its secrets
+    # (BREACH).
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "console.layout.trailing_slash.TrailingSlashMiddleware",
@@ -353,16 +354,16 @@ LOGGING = {
     "root": {"handlers": ["stdout"], "level": "DEBUG" if DEBUG else "INFO"},
     "loggers": {
         "django.channels.server": {"level": "WARNING"},
-        # Without its own handlers, which do not escape text from clients.
+        # The handlers of uvicorn are removed: they do not escape text from clients.
         "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
         "kazoo.client": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
-        # It logs a traceback every second while Redis is down; the status line reports that
-        # already.
+        # channels_redis logs a traceback every second while Redis is down. The status line reports
+        # that already.
         "channels_redis.pubsub": {"level": "CRITICAL"},
         # Deprecation warnings of libraries.
         "py.warnings": {"level": "ERROR"},
-        # It would log a line per task.
+        # Celery would log a line per task.
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},

@@ -61,7 +61,10 @@ class _ClusterData:
     unreadable_since_ms: int | None = None
 
     def snapshot(self, scope: Scope) -> Snapshot | None:
-        """The snapshot of a scope; made on first use, perhaps by two threads at the same time."""
+        """The snapshot of a scope; None = there was no ok tick.
+
+        It is made on first use, perhaps by two threads at the same time.
+        """
         if self.columns is None:
             return None
         found = self.snapshots.get(scope)

@@ -48,7 +48,7 @@ def visible(principal: Principal, cluster: Cluster, page: str, topic: str) -> li
 
 
 def find_changeable(principal: Principal, cluster: Cluster, query_id: int) -> SavedQuery | None:
-    """A query that the principal may change: their own, for admins also a shared one."""
+    """The query, if the principal may change it: their own, for admins also a shared one."""
     row = SavedQuery.objects.filter(cluster=cluster, pk=query_id).select_related("owner").first()
     return row if row is not None and may_change(principal, cluster, row) else None
 

@@ -266,7 +266,7 @@ class Search:
             scanned = await self.pool.scan(window, pieces) if self._wants_more else None
         finally:
             await turn_before.wait()
-            own_turn.set()  # the task that waits for it goes on only after this function
+            own_turn.set()  # the next task goes on only when this function has added its matches
         if scanned is not None and self._wants_more:
             self._add_matches(window, scanned, sum(len(each.records) for each in pieces), position)
 

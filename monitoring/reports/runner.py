@@ -191,7 +191,7 @@ def _compute_now(attempt: Attempt) -> Outcome:
     with open_session(from_settings()) as spark:
         tag = f"report-{report.id.hex}"
         spark.addTag(tag)
-        # Typed as a class of theirs; any callable will do.
+        # PySpark declares a class for handlers, but takes any callable.
         spark.registerProgressHandler(attempt.on_spark_progress)  # type: ignore[arg-type]
         try:
             with attempt.monitored(spark, tag):

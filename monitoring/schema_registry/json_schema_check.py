@@ -21,7 +21,7 @@ from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry.value_errors import Exhausted, ValueBudget, ValueDoesNotFit
 
 _SHOWN_CHARS_MAX = 200
-_CHARS_OF_VALUE = 50  # comparing so many counts as one value
+_CHARS_OF_VALUE = 50  # so many characters that are compared count as one value
 _PATTERN_CHARS_MAX = 1_000
 Schema = Mapping[str, Any]
 

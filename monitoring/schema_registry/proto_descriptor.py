@@ -50,7 +50,8 @@ def _known_bytes(path: str) -> bytes | None:
 
 
 def known_import(path: str) -> File | None:
-    """A file that every Protobuf compiler has, such as google/protobuf/timestamp.proto."""
+    """The file, if every Protobuf compiler or registry has it, such as
+    google/protobuf/timestamp.proto."""
     if path == _CONFLUENT_DECIMAL:
         fields = [Field("value", 1, "bytes"), Field("precision", 2, "uint32"),
                   Field("scale", 3, "int32")]  # fmt: skip
