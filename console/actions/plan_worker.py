@@ -81,7 +81,7 @@ def _finish_applied(plan: Plan) -> None:
         reason = Reason("plan_items_failed", failed=failed, total=len(plan.facts[ITEMS]))
         finish(plan, models.APPLYING, models.FAILED, reason)
     else:
-        finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
+        finish(plan, models.APPLYING, models.DONE, outcome="", step_state=StepState.DONE)
 
 
 def _replace_facts(plan: Plan, facts: Facts) -> None:

@@ -96,7 +96,7 @@ def _lag(slug: str, group: str, topics: list[str], is_whole: bool, over: Range) 
     lines = [] if whole is None else [_line(name if is_whole else _sum_name(), whole)]
     if len(topics) > 1 or whole is None:
         lines += [_line(topic, found.by_topic[topic]) for topic in topics[:TOPICS_MAX]]
-    return Lines(lines, found.gaps, 1, _unanswered(found.unanswered))
+    return Lines(lines, found.gaps, compared=1, unanswered=_unanswered(found.unanswered))
 
 
 def _sum_name() -> str:

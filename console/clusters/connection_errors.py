@@ -130,7 +130,7 @@ def _explain_by_class(error: GatewayError) -> Explanation:
         )
     if isinstance(error, Unsupported):
         title = _("The server that answers is not a supported Kafka broker")
-        return Explanation(Step.BROKERS, title, "")
+        return Explanation(Step.BROKERS, title, text="")
     if isinstance(error, Refused):
         return Explanation(
             Step.BROKERS,

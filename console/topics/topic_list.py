@@ -164,7 +164,8 @@ def selected_names(cluster: Cluster, rights: Rights, sent: MultiValueDict[str, s
     if "matching" in sent:
         query = QueryDict(str(sent["matching"]).removeprefix("?")).dict()
         params = {key: str(value) for key, value in query.items()}
-        names.update(row.name for row in context(cluster, rights, "", params)["table"].matching)
+        table = context(cluster, rights, "", params)["table"]
+        names.update(row.name for row in table.matching)
     return sorted(names)
 
 

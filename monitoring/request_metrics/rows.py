@@ -136,7 +136,7 @@ def _latency(values: Distribution) -> Latency:
     if not bounds:
         return Latency(mean)
     if mean == 0:  # then all values are 0
-        return Latency(0.0, 0.0, 0.0, bounds[0], bounds[-1])
+        return Latency(mean=0.0, p50=0.0, p99=0.0, first_ms=bounds[0], last_ms=bounds[-1])
     return Latency(mean, _quantile(buckets, 0.5), _quantile(buckets, 0.99), bounds[0], bounds[-1])
 
 

@@ -67,7 +67,7 @@ class SyncClient:
         The broker sends the whole batch, once. Raises GatewayError within 10 seconds.
         """
         # Brokers send the first batch whole, whatever the limit: with one byte only this batch.
-        return fetch.batch_header_at(self._fetch(topic, partition, offset, 1), offset)
+        return fetch.batch_header_at(self._fetch(topic, partition, offset, max_bytes=1), offset)
 
     def batch_headers(
         self, topic: str, partition: int, offset: int, max_bytes: int
