@@ -24,11 +24,12 @@ process_memory.prepare()
 
 application = ProtocolTypeRouter(
     {
+        # Not get_asgi_application(): no view is async, and SyncHandler saves changes of threads.
         "http": SyncHandler(),
         "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(urlpatterns))),
     }
 )
 # What was imported lives as long as the process: collections skip it from here on. With 40,000
-# partitions a full collection then stops all threads for 80 ms, instead of 150. A fork of
-# stack/fork_server.py begins with most of it frozen.
+# partitions a full collection then stops all threads for 80 ms, instead of 150. In a fork of
+# stack/fork_server.py most of it is frozen already: this call adds what the fork imported itself.
 gc.freeze()

@@ -69,7 +69,7 @@ class Environment:
 
     def port(self, name: str, default: int, count: int = 1) -> int:
         """The first of `count` TCP ports in a row."""
-        return self.integer(name, default, 1, 65536 - count)
+        return self.integer(name, default, lowest=1, highest=65536 - count)
 
     def path(self, name: str, default: Path, rule: Callable[[str], str] | None = None) -> Path:
         """An absolute path; `~` is the home folder."""

@@ -54,14 +54,16 @@ REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 # The processes of the Procfile that run, set by the supervisor. Empty = unknown.
 AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
 # How often clusters are sampled (monitoring/background/beat_schedule.py).
-AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, 1, 3600)
+AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, lowest=1, highest=3600)
 # The limit of one cluster's samples in Redis (monitoring/ticks/tick_stream.py).
-AERIE_LIVE_BYTES_MAX = _env.integer("AERIE_LIVE_BYTES_MAX", 192 * 2**20, 2**20, 2**36)
+AERIE_LIVE_BYTES_MAX = _env.integer(
+    "AERIE_LIVE_BYTES_MAX", 192 * 2**20, lowest=2**20, highest=2**36
+)
 # How long each level of the history is kept (monitoring/history/levels.py); 0 = for good.
-AERIE_HISTORY_RAW_HOURS = _env.integer("AERIE_HISTORY_RAW_HOURS", 48, 0, 24 * 366)
-AERIE_HISTORY_MINUTE_DAYS = _env.integer("AERIE_HISTORY_MINUTE_DAYS", 14, 0, 3660)
-AERIE_HISTORY_HOUR_DAYS = _env.integer("AERIE_HISTORY_HOUR_DAYS", 396, 0, 36600)
-AERIE_HISTORY_DAY_DAYS = _env.integer("AERIE_HISTORY_DAY_DAYS", 0, 0, 36600)
+AERIE_HISTORY_RAW_HOURS = _env.integer("AERIE_HISTORY_RAW_HOURS", 48, lowest=0, highest=24 * 366)
+AERIE_HISTORY_MINUTE_DAYS = _env.integer("AERIE_HISTORY_MINUTE_DAYS", 14, lowest=0, highest=3660)
+AERIE_HISTORY_HOUR_DAYS = _env.integer("AERIE_HISTORY_HOUR_DAYS", 396, lowest=0, highest=36600)
+AERIE_HISTORY_DAY_DAYS = _env.integer("AERIE_HISTORY_DAY_DAYS", 0, lowest=0, highest=36600)
 _env.problems += rules.retention_order(
     {
         "AERIE_HISTORY_RAW_HOURS": AERIE_HISTORY_RAW_HOURS,
@@ -70,7 +72,7 @@ _env.problems += rules.retention_order(
         "AERIE_HISTORY_DAY_DAYS": AERIE_HISTORY_DAY_DAYS * 24,
     }
 )
-AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, 10, 2000)
+AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, lowest=10, highest=2000)
 AERIE_ADMIN_PASSWORD = _env.secret("AERIE_ADMIN_PASSWORD", rules.password)
 AERIE_ADMIN_PASSWORD_FILE = AERIE_DATA / "admin.password"
 # Private networks that outgoing URLs (webhooks …) may use.
@@ -158,7 +160,8 @@ MIDDLEWARE = [
     "console.accounts.middleware.SecureCookiesMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "console.audit.access_log.AccessLogMiddleware",
-    # It adds random bytes, so that the length of a page does not tell its secrets (BREACH).
+    # GZipMiddleware adds random bytes, so that the length of a page does not tell its secrets
+    # (BREACH).
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "console.layout.trailing_slash.TrailingSlashMiddleware",
@@ -307,7 +310,9 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
 X_FRAME_OPTIONS = "DENY"
 # Django sends this header only over HTTPS (console/accounts/middleware.py: Secure cookies, too).
-SECURE_HSTS_SECONDS = _env.integer("AERIE_HSTS_SECONDS", 365 * 86_400, 0, 2 * 365 * 86_400)
+SECURE_HSTS_SECONDS = _env.integer(
+    "AERIE_HSTS_SECONDS", 365 * 86_400, lowest=0, highest=2 * 365 * 86_400
+)
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
@@ -353,16 +358,16 @@ LOGGING = {
     "root": {"handlers": ["stdout"], "level": "DEBUG" if DEBUG else "INFO"},
     "loggers": {
         "django.channels.server": {"level": "WARNING"},
-        # Without its own handlers, which do not escape text from clients.
+        # The handlers of uvicorn are removed: they do not escape text from clients.
         "uvicorn": {"handlers": [], "propagate": True, "level": "WARNING"},
         "kazoo.client": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
-        # It logs a traceback every second while Redis is down; the status line reports that
-        # already.
+        # channels_redis logs a traceback every second while Redis is down. The status line reports
+        # that already.
         "channels_redis.pubsub": {"level": "CRITICAL"},
         # Deprecation warnings of libraries.
         "py.warnings": {"level": "ERROR"},
-        # It would log a line per task.
+        # Celery would log a line per task.
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.beat": {"level": "WARNING"},

@@ -27,7 +27,7 @@ def hidden_on(cluster: Cluster) -> frozenset[str]:
         return NAMES
     marked = Cluster.objects.filter(holds_own_topics=True)
     ids = list(marked.values_list("kafka_cluster_id", flat=True))
-    return _hidden(cluster.kafka_cluster_id, False, ids)
+    return _hidden(cluster.kafka_cluster_id, is_marked=False, marked_ids=ids)
 
 
 def public_scope(cluster: Cluster) -> Scope:

@@ -31,7 +31,8 @@ def release() -> None:
 
 
 def trim() -> None:
-    """As `release`, but without a garbage collection: faster, for the time after a large read."""
+    """Release freed memory without a garbage collection. It is faster than `release`, and enough
+    after a large read."""
     pa.default_memory_pool().release_unused()
     _libc("malloc_trim", 0)
 

@@ -59,7 +59,10 @@ def guarded() -> Iterator[redis.Redis]:
 
 @contextmanager
 def quick() -> Iterator[redis.Redis]:
-    """Like `guarded`, with a short time-out; fails at once shortly after a failure."""
+    """The client with a short time-out; failures are raised as RedisDown.
+
+    For _BACKOFF_S after a failure it does not ask Redis, but fails at once.
+    """
     url = settings.REDIS_URL
     if time.monotonic() < _retry_at.get(url, 0.0):
         raise RedisDown("Redis did not answer a moment ago")

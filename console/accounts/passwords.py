@@ -61,7 +61,7 @@ def _letters(text: str) -> str:
 
 
 class UserNameValidator:
-    """For AUTH_PASSWORD_VALIDATORS."""
+    """Refuses passwords like the user's name; used by Django (AUTH_PASSWORD_VALIDATORS)."""
 
     def validate(self, password: str, user: Any = None) -> None:
         if user is not None and is_like_name(password, user.get_username()):

@@ -114,7 +114,7 @@ class Rights:
 
     @property
     def may_create_topics(self) -> bool:
-        """For templates, which cannot pass arguments."""
+        """Whether the user may create topics: `may` for templates, which cannot pass arguments."""
         return self.may("topic.create")
 
 

@@ -21,7 +21,8 @@ from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
 
 Params = Mapping[str, Any]  # what the user entered in the form, as JSON
-# In `facts`: the facts of each item, by its key. In `steps`: the step that applies them.
+# In `facts`: the key of the facts of all items. In `steps`: the key of the one step that applies
+# the items.
 ITEMS = "items"
 
 
@@ -99,7 +100,8 @@ class ActionType(ABC):
         action: its name in plans, audit rows and filters, as `topic.create`; never changed.
         verb: the right that planning and applying need (console/accounts/rights.py).
         form_page: the name of the URL of its form.
-        has_target_page: it changes one target, which has a page and is in the URL of the form.
+        has_target_page: it changes one target, which has a page. The target's name is in the URL
+            of the form, except if `creates`.
         creates: the target does not exist before the change.
         deletes: the target does not exist after the change.
         continues_without_worker: the change goes on in the cluster if its worker is lost. `apply`
@@ -242,8 +244,9 @@ class ItemsAction(ActionType):
     ) -> Iterator[EndedItem | StopPoint]:
         """Apply these items; yield each when it ended.
 
-        At a StopPoint nothing else is done than what was yielded before. Raises GatewayError if no
-        other item can be applied. If the worker is lost, an item may be applied twice.
+        When it yields a StopPoint, no write is in progress, and each item that ended was yielded.
+        Raises GatewayError if no other item can be applied. If the worker is lost, an item may be
+        applied twice.
         """
 
     def allows_differences(self, then: Facts, params: Params) -> bool:
@@ -260,8 +263,8 @@ class ItemsAction(ActionType):
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step(ITEMS)
-        pending = [key for key in self.items(params) if key not in progress.applied_items]
-        for event in self.apply_items(gateway, params, pending):
+        keys = [key for key in self.items(params) if key not in progress.applied_items]
+        for event in self.apply_items(gateway, params, keys):
             if isinstance(event, StopPoint):
                 progress.stop_if_wanted(event.share)
             else:

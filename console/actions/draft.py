@@ -24,7 +24,8 @@ Facts = Mapping[str, Any]  # JSON-able
 class PlanRefused(Exception):
     """The change is not possible; the message says why and what to do.
 
-    The message is a Reason (monitoring/reasons.py) where it is stored, else a text.
+    The message is a Reason (monitoring/reasons.py) if the plan stores it as its outcome; else it is
+    a text in the user's language.
     """
 
     def __init__(self, message: str) -> None:

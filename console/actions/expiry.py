@@ -7,7 +7,8 @@ from monitoring.background.queues import QUEUES
 PROPOSED_AGE_MAX = timedelta(minutes=15)  # the cluster may have changed since the review
 # Normally a worker starts within seconds. A plan that waited longer should be reviewed again.
 QUEUED_AGE_MAX = timedelta(seconds=QUEUES["actions"].expires_s or 0)
-WORKER_SILENT_MAX = timedelta(minutes=3)  # no change takes this long: the worker was killed
+# No change goes so long without progress (PlanProgress.save): the worker was killed.
+WORKER_SILENT_MAX = timedelta(minutes=3)
 
 
 def minutes(age: timedelta) -> int:

@@ -26,7 +26,11 @@ def finish(
     Does nothing if the plan is not in `state_from`. `fields` are further columns of the plan.
     """
     step_states = end_running_step(plan, step_state)
-    fields_to_set: dict[str, Any] = {"step_states": step_states, "stopped_by": "", **fields}
+    fields_to_set: dict[str, Any] = {
+        "step_states": step_states,
+        "stopped_by": "",  # whoever wanted the stop was too late; finish_stopped sets it again
+        **fields,
+    }
     if state == models.DONE:
         fields_to_set |= {"progress": 100, "typed": ""}
     if not plan.change_state(state_from, state, outcome=dumps(outcome), **fields_to_set):

@@ -48,7 +48,7 @@ class Plan(models.Model):
     # Who confirmed it, as text, since the account can be deleted before the plan ends.
     confirmed_by = models.CharField(max_length=150, blank=True, default="")
     confirmed_addr = models.CharField(max_length=64, blank=True, default="")
-    # Who wants an open plan to be stopped, or stopped one that failed; "" = nobody.
+    # Of an open plan: who wants it to be stopped. Of a failed one: who stopped it. "" = nobody.
     stopped_by = models.CharField(max_length=150, blank=True, default="")
     stopped_addr = models.CharField(max_length=64, blank=True, default="")
     created_at = models.DateTimeField(db_index=True)
@@ -71,8 +71,13 @@ class Plan(models.Model):
         return self.state in (QUEUED, APPLYING)
 
     @property
+    def was_begun(self) -> bool:
+        """Whether a worker began a step since the plan was confirmed or resumed."""
+        return bool(self.step_states)
+
+    @property
     def is_stopped(self) -> bool:
-        """Whether it failed only because a user stopped it."""
+        """Whether a user stopped it. There is no such state: it is failed, and says by whom."""
         return self.state == FAILED and bool(self.stopped_by)
 
     def is_of(self, user: AbstractBaseUser | AnonymousUser) -> bool:

@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 def apply_queued(plan_id: str) -> None:
     """Apply a queued plan. Called by the task; a second call does nothing."""
     plan = Plan.objects.select_related("created_by").get(pk=plan_id)
-    is_continued = bool(plan.step_states)  # then its page keeps the step and the percentage
-    fields = {} if is_continued else {"progress": 5, "current_step": texts.READING_FACTS}
+    # A plan that is continued keeps the step and the percentage on its page.
+    fields = {} if plan.was_begun else {"progress": 5, "current_step": texts.READING_FACTS}
     if not plan.change_state(models.QUEUED, models.APPLYING, **fields):
         return
     try:
@@ -81,7 +81,7 @@ def _finish_applied(plan: Plan) -> None:
         reason = Reason("plan_items_failed", failed=failed, total=len(plan.facts[ITEMS]))
         finish(plan, models.APPLYING, models.FAILED, reason)
     else:
-        finish(plan, models.APPLYING, models.DONE, "", StepState.DONE)
+        finish(plan, models.APPLYING, models.DONE, outcome="", step_state=StepState.DONE)
 
 
 def _replace_facts(plan: Plan, facts: Facts) -> None:
@@ -133,7 +133,7 @@ def _queue_again(plan: Plan, state_from: str) -> None:
 
 def _continues_without_worker(plan: Plan) -> bool:
     """Whether the change was started and goes on in the cluster without a worker."""
-    return bool(plan.step_states) and registry.find(plan.action).continues_without_worker
+    return plan.was_begun and registry.find(plan.action).continues_without_worker
 
 
 def end_lost() -> None:

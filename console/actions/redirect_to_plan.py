@@ -35,7 +35,8 @@ def redirect_to_plan(
     """Propose the plan of a valid form, and redirect to its page.
 
     If there is no plan, the form gets an error that says why, and `form_page` renders it with an
-    HTTP status. Only a POST proposes: a form that Plan again opened by GET is valid, too.
+    HTTP status. Only a POST proposes: a form that a GET with `?again=` filled can be valid, but the
+    user has not sent it.
     """
     if request.method != "POST":
         return form_page(200)

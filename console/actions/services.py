@@ -179,7 +179,7 @@ def resume(plan: Plan, principal: Principal) -> None:
         "confirmed_by": principal.user.get_username(),
         "confirmed_addr": principal.address,
         "item_outcomes": dict.fromkeys(plan.applied_items, ""),
-        "step_states": {},
+        "step_states": {},  # so that the worker reads and compares the facts again
         "outcome": "",
         "stopped_by": "",
     }

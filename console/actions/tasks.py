@@ -6,7 +6,8 @@ from celery import shared_task
 from console.actions import plan_worker
 
 
-# Acknowledged early: a plan is never started twice, so a redelivery would do nothing.
+# Acknowledged early: a redelivery would do nothing, since the plan is not `queued` any more. A plan
+# that is queued again (action_type.Unfinished) gets a new task.
 @shared_task
 def apply_plan(plan_id: str) -> None:
     plan_worker.apply_queued(plan_id)

@@ -21,7 +21,9 @@ from monitoring.reason_translation import translated
 from monitoring.reasons import loads
 
 
-def alerts(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]) -> dict[str, Any]:
+def alerts(
+    cluster: Cluster, rights: Rights, _name: str, query: Mapping[str, str]
+) -> dict[str, Any]:
     """The firing alerts with the lag in the latest sample, and the past alerts."""
     firing = firing_alerts(cluster, rights, snapshot_cache.snapshot(cluster.slug, rights))
     past = Alert.objects.filter(cluster=cluster, state=Alert.State.RESOLVED)
@@ -58,7 +60,7 @@ def alerts(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
     }
 
 
-def rules(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]) -> dict[str, Any]:
+def rules(cluster: Cluster, rights: Rights, _name: str, query: Mapping[str, str]) -> dict[str, Any]:
     """The rules of the cluster, with the number of matching groups and of alerts.
 
     In memory: a cluster has at most `services.RULES_MAX` rules, and a database query cannot check
@@ -97,7 +99,7 @@ def rules(cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str])
 
 
 def deliveries(
-    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, _name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """The messages to the webhooks of all rules, with the state of each."""
     visible = [rule.pk for rule in services.visible_rules(cluster, rights)]
@@ -117,7 +119,7 @@ def deliveries(
     )  # fmt: skip
     now = timezone.now()
     return {
-        "tabs": alert_tabs(cluster, "alert-deliveries", {}),
+        "tabs": alert_tabs(cluster, "alert-deliveries", counts={}),
         "table": table,
         "lines": [
             {

@@ -40,7 +40,7 @@ def matching_group_count(rule: AlertRule, snapshot: Snapshot | None) -> int | No
     """How many groups of the latest sample match the rule's pattern; None without a sample."""
     if snapshot is None:
         return None
-    condition = Condition(rule.group_pattern, "", rule.threshold, 0)
+    condition = Condition(rule.group_pattern, topic_pattern="", threshold=rule.threshold, for_ms=0)
     return sum(matches(condition, Subject(name)) for name in snapshot.group_names)
 
 

@@ -35,7 +35,7 @@ def columns() -> list[Column]:
 
 
 def context(
-    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, _name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All brokers of the newest ok tick, with cluster id and controller."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)

@@ -109,7 +109,7 @@ def _unequal(times: float | None, title: str, text: str, n: str) -> list[BrokerW
 
 
 def _bytes_rate(row: BrokerRow) -> float | None:
-    """Bytes in and out a second."""
+    """Bytes in and out a second; None if one of them is unknown."""
     if row.bytes_in_rate is None or row.bytes_out_rate is None:
         return None
     return row.bytes_in_rate + row.bytes_out_rate

@@ -56,7 +56,7 @@ def _between_brokers(values: Mapping[str, str], protocols: Mapping[str, str]) ->
     """The listener that brokers use: by its name, or by its security protocol."""
     named = values.get("inter.broker.listener.name", "")
     protocol = values.get("security.inter.broker.protocol", "")
-    # Without a name, Kafka takes the listener that is called as the protocol.
+    # If no listener is named, Kafka takes the one that has the name of the protocol.
     return named or (protocol if protocols.get(protocol) == protocol else "")
 
 

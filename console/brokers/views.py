@@ -102,7 +102,7 @@ def setting(request: ClusterRequest, cluster: str, broker: int, name: str) -> Ht
 
 
 def _unit(entry: ConfigValue) -> Unit | None:
-    """The unit of a setting; what its documentation says counts only for numbers."""
+    """The unit of a setting, None = it has none. Only for a number its documentation is read."""
     is_number = (entry.value or entry.default or "").removeprefix("-").isdigit()
     return unit_of(entry.name, entry.documentation if is_number else "")
 

@@ -28,7 +28,7 @@ class ChartCard:
 
 
 def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str, Any]:
-    """For templates/charts/: the charts that the user may see, and the page's time range.
+    """The context of templates/charts/: the charts that the user may see, and the time range.
 
     All charts of a page share the range and the comparisons in its URL.
     """

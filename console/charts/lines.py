@@ -96,7 +96,7 @@ def _lag(slug: str, group: str, topics: list[str], is_whole: bool, over: Range) 
     lines = [] if whole is None else [_line(name if is_whole else _sum_name(), whole)]
     if len(topics) > 1 or whole is None:
         lines += [_line(topic, found.by_topic[topic]) for topic in topics[:TOPICS_MAX]]
-    return Lines(lines, found.gaps, 1, _unanswered(found.unanswered))
+    return Lines(lines, found.gaps, compared=1, unanswered=_unanswered(found.unanswered))
 
 
 def _sum_name() -> str:
@@ -168,7 +168,8 @@ def _sum(
 
 
 def _unanswered(parts: list[Points]) -> tuple[Unanswered, ...]:
-    """Of several parts the one with the longest time counts in each point."""
+    """The times in which a part of a sum was unanswered. In each point the part with the longest
+    time counts."""
     if not parts:
         return ()
     ms = np.nan_to_num(np.fmax.reduce([part.mean for part in parts]))
@@ -213,7 +214,7 @@ def _line(name: str, points: Points, factor: float = 1.0) -> Line:
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:
-    """For JSON: NaN as null, and no more digits than a chart shows."""
+    """The values for JSON: null instead of NaN, with no more digits than a chart shows."""
     is_known = ~np.isnan(values)
     is_zero = ~is_known | (values == 0)
     places = _DIGITS - 1 - np.floor(np.log10(np.abs(np.where(is_zero, 1.0, values))))

@@ -50,14 +50,16 @@ def check_connection(principal: Principal, cluster: Cluster) -> ConnectionResult
     user entered. It never raises.
     """
     if not rate_limit.allows("connection-test", principal.user):
-        return ConnectionResult(False, _("Too many tests"), _("Wait a minute and test again."))
+        return ConnectionResult(
+            ok=False, title=_("Too many tests"), text=_("Wait a minute and test again.")
+        )
     try:
         with for_cluster(cluster) as gateway:
             metadata = gateway.wire.metadata()
             missing = _missing_operations(gateway)
     except GatewayError as error:
         failed, title, text = explain(error, cluster)
-        return ConnectionResult(False, title, text, failed)
+        return ConnectionResult(ok=False, title=title, text=text, failed=failed)
     text = _("%(n)d brokers, cluster id %(id)s.") % {
         "n": len(metadata.brokers),
         "id": metadata.cluster_id,
@@ -65,7 +67,8 @@ def check_connection(principal: Principal, cluster: Cluster) -> ConnectionResult
     if missing:
         warning = _("The login has no right to %(operations)s on the cluster; what needs it fails.")
         text = f"{text} {warning % {'operations': ', '.join(missing)}}"
-    result = ConnectionResult(True, _("The cluster answers"), text, lacks_rights=bool(missing))
+    title = _("The cluster answers")
+    result = ConnectionResult(ok=True, title=title, text=text, lacks_rights=bool(missing))
     return add_registry_result(cluster, result)
 
 

@@ -121,7 +121,7 @@ def _explain_closed(cluster: Cluster) -> Explanation:
 
 
 def _explain_by_class(error: GatewayError) -> Explanation:
-    """For an error without a code of the table."""
+    """The explanation of an error that the table has no code for, by its class."""
     if isinstance(error, ClusterUnavailable):
         return Explanation(
             Step.PORT,
@@ -130,7 +130,7 @@ def _explain_by_class(error: GatewayError) -> Explanation:
         )
     if isinstance(error, Unsupported):
         title = _("The server that answers is not a supported Kafka broker")
-        return Explanation(Step.BROKERS, title, "")
+        return Explanation(Step.BROKERS, title, text="")
     if isinstance(error, Refused):
         return Explanation(
             Step.BROKERS,

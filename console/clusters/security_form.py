@@ -52,7 +52,7 @@ def pem_area() -> forms.Textarea:
 
 
 def _untranslated_select() -> forms.Select:
-    """For choices that are Kafka's names."""
+    """A select whose choices are Kafka's names: browsers must not translate them."""
     return forms.Select(attrs={"translate": "no"})
 
 

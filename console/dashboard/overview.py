@@ -32,7 +32,7 @@ BROKERS_SHOWN = 12
 
 
 def context(
-    cluster: Cluster, rights: Rights, name: str = "", query: Mapping[str, str] | None = None
+    cluster: Cluster, rights: Rights, _name: str = "", _query: Mapping[str, str] | None = None
 ) -> dict[str, Any] | None:
     """The figures of the newest tick that was sampled; None without one."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)

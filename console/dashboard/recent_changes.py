@@ -75,7 +75,7 @@ def _brokers(slug: str, snapshot: Snapshot) -> Iterator[Change]:
     for broker in snapshot.brokers:  # also those that left before the first sample that was read
         if not broker.up and broker.down_since_ms is not None:
             key = (broker.id, broker.down_since_ms)
-            found[key] = BrokerChange(broker.down_since_ms, broker.id, False)
+            found[key] = BrokerChange(broker.down_since_ms, broker.id, is_up=False)
     for each in found.values():
         name = _("Broker %(id)s") % {"id": each.broker}
         url = reverse("broker", args=[slug, each.broker])

@@ -20,7 +20,8 @@ def add(principal: Principal, target: EgressTarget) -> None:
     target.created_by = principal.user.get_username()
     with transaction.atomic():
         target.save()
-        audit.record_by(principal, "egress.add", "", str(target), after=_audit_fields(target))
+        fields = _audit_fields(target)
+        audit.record_by(principal, "egress.add", resource=str(target), after=fields)
 
 
 def remove(principal: Principal, target_id: int) -> EgressTarget | None:
@@ -28,7 +29,8 @@ def remove(principal: Principal, target_id: int) -> EgressTarget | None:
     with transaction.atomic():
         target = EgressTarget.objects.select_for_update().filter(pk=target_id).first()
         if target is not None:
-            audit.record_by(principal, "egress.remove", "", str(target), _audit_fields(target))
+            fields = _audit_fields(target)
+            audit.record_by(principal, "egress.remove", resource=str(target), before=fields)
             target.delete()
     return target
 

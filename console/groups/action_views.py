@@ -53,7 +53,7 @@ def plan_reset(request: ClusterRequest, cluster: str, group: str) -> HttpRespons
 @requires("group.alter", resource="group")
 def preview_reset(request: ClusterRequest, cluster: str, group: str) -> HttpResponse:
     """What the reset in the form would change, beside the form. Makes no plan."""
-    page = _page(request, group, "")
+    page = _page(request, group, title="")  # a part of a page: it shows no title
     form = ResetForm(request.POST, request.FILES or None, group, page["topics"])
     context: dict[str, Any] = {}
     try:

@@ -30,7 +30,7 @@ def columns() -> list[Column]:
         ),
         Column(
             "unread",
-            _("Records in them"),
+            _("Records without a commit"),
             exported=lambda row: row.uncommitted_records,
             is_only_in_csv=True,
         ),
@@ -42,7 +42,7 @@ def columns() -> list[Column]:
 
 
 def context(
-    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, _name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All groups, sorted by lag, highest first."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)

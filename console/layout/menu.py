@@ -95,7 +95,10 @@ class Page:
 
     @property
     def menu_cluster(self) -> Cluster | None:
-        """The cluster of the menu: the page's, else that of the page before, else the first one."""
+        """The cluster of the menu: the page's, else that of the page before, else the first one.
+
+        None = the user sees no cluster.
+        """
         return self.cluster or last_cluster(self._request, self.clusters)
 
     @property
@@ -129,7 +132,7 @@ class Page:
     @cached_property
     def menu(self) -> list[dict[str, Any]]:
         cluster = self.menu_cluster
-        global_entries = self._entries(GLOBAL_MENU, None)
+        global_entries = self._entries(GLOBAL_MENU, cluster=None)
         sections = [("", global_entries)]
         if cluster is not None:
             sections = [
@@ -159,7 +162,7 @@ class Page:
 
     @cached_property
     def _totals(self) -> Totals | None:
-        """The totals of the newest sample of the menu's cluster."""
+        """The totals of the menu's cluster in its last sample; None = no cluster, or no sample."""
         if self.menu_cluster is None:
             return None
         rights = rights_of(self._request.user, self.menu_cluster)

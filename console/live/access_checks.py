@@ -43,7 +43,10 @@ class AccessChecks:
         self._jobs: asyncio.Task[None] | None = None
 
     async def access(self, session_key: str, slug: str) -> Access | None:
-        """What `find_access` says now. Raises its errors."""
+        """What `find_access` returns now; None = the session may not see the cluster.
+
+        Raises its errors.
+        """
         key = (session_key, slug)
         if key not in self._waiting:
             self._waiting[key] = asyncio.get_running_loop().create_future()

@@ -16,7 +16,8 @@ from monitoring.models import Cluster
 
 VALUE_LENGTH_MAX = 200  # of a query parameter
 
-# Arguments: cluster, the user's rights, the name of the topic, group or broker (or ""), the query.
+# Arguments: cluster, the user's rights, the name of the topic, group or broker, the query. The name
+# is "" for a fragment that shows no single one: such functions call the argument `_name`.
 # Returns None if there is nothing to show.
 ContextBuilder = Callable[[Cluster, Rights, str, Mapping[str, str]], dict[str, Any] | None]
 

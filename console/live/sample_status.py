@@ -47,7 +47,7 @@ class ClusterProblems:
 
     @property
     def since_ms(self) -> int | None:
-        """When the oldest of these problems began."""
+        """When the oldest of these problems began; None = unknown."""
         down = [broker.down_since_ms for broker in self.brokers_down]
         known = [at for at in (self.leaderless_since_ms, self.zookeeper_since_ms, *down) if at]
         return min(known, default=None)

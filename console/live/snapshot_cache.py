@@ -46,7 +46,7 @@ SCOPES_MAX = 32  # of one cluster
 IDLE_SECONDS = 300.0
 log = logging.getLogger(__name__)
 
-Points = tuple[Totals | None, ...]
+Points = tuple[Totals | None, ...]  # of one scope, the oldest first; None = a gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,17 @@ class _ClusterData:
     unreadable_since_ms: int | None = None
 
     def snapshot(self, scope: Scope) -> Snapshot | None:
-        """The snapshot of a scope; made on first use, perhaps by two threads at the same time."""
+        """The snapshot of a scope; None = there was no ok tick.
+
+        It is made on first use, perhaps by two threads at the same time.
+        """
         if self.columns is None:
             return None
         found = self.snapshots.get(scope)
         if found is None:
             found = Snapshot(self.columns, scope)
-            # Not with invalid values: the status shows them as the scope of the snapshot allows.
+            # Not shared if the tick has invalid values: the scope of the snapshot decides which of
+            # them the status names.
             if scope != EVERYTHING and found.shows_all and not self.columns.tick.invalid:
                 found = self.snapshots.setdefault(EVERYTHING, Snapshot(self.columns))
             self.snapshots[scope] = found
@@ -279,15 +283,16 @@ def _add_tick(data: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _Clust
     A scope whose earlier points were not read gets none here: `_read_points` reads them all.
     """
     if not tick.ok:
-        points = {scope: _add_point(line, None) for scope, line in data.points.items()}
+        points = {scope: _add_point(line, point=None) for scope, line in data.points.items()}
         return replace(data, newest=tick, points=points)
     after = replace(
         data, newest=tick, columns=TickColumns.of(tick, data.columns), points={}, snapshots={}
     )
     points = {}
     for scope in scopes:
-        has_earlier = data.columns is None or scope in data.points
-        found = after.snapshot(scope) if has_earlier else None
+        # Also true for the first ok tick, since it has no earlier points.
+        has_all_earlier_points = data.columns is None or scope in data.points
+        found = after.snapshot(scope) if has_all_earlier_points else None
         if found is not None:
             points[scope] = _add_point(data.points.get(scope, ()), found.totals)
     return replace(after, points=points)

@@ -6,8 +6,8 @@ out or losing a role closes the socket. Then the page is pushed if there is a ne
 than the browser has (pages.py); after an alert always. The browser acknowledges each push
 (static/app/live.js). Until then nothing is pushed, and then only the newest version.
 
-A hidden tab closes its socket. When it opens it again, the parameter `seen` says which version it
-has.
+A hidden tab closes its socket, and opens it again when it is shown. The parameter `seen` is the
+version with which the page was rendered.
 """
 
 import asyncio
@@ -47,7 +47,8 @@ class ClusterConsumer(AsyncWebsocketConsumer):
         key_text = query.get("show", [""])[0]
         self.fragment_key = registry.parse(key_text)
         self._language = websocket_language.language_of(self.scope)
-        self._browser_version = query.get("seen", [""])[0]  # the version that the browser has
+        # The version that was pushed last; before the first push that of the page.
+        self._browser_version = query.get("seen", [""])[0]
         self._channel_groups = [f"tick.{self.slug}"]
         self._newest_event = ""  # "connect", "tick 7" or "alerts 7"
         self._handled_event = ""  # the last one that led to a push, or needed none

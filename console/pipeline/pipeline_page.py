@@ -25,7 +25,7 @@ _RUNS_SHOWN = 20
 
 
 def context(
-    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, _name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """The levels, the newest runs and those that failed."""
     state = PipelineState.objects.filter(cluster=cluster).first()

@@ -25,7 +25,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
     may_backfill = request.rights.may("pipeline.backfill")
     posted = request.POST if request.method == "POST" else None
     if posted is not None and not may_backfill:
-        raise PermissionDenied(right_missing(request.rights, "pipeline.backfill", None))
+        raise PermissionDenied(right_missing(request.rights, "pipeline.backfill", name=None))
     form = BackfillForm(posted, now_ms=now_ms())
     if posted is not None and form.is_valid() and _start(request, form):
         return redirect("pipeline", cluster)

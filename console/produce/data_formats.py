@@ -26,7 +26,7 @@ class InvalidData(Exception):
 
 
 def parse(text: str, data_format: str) -> bytes | None:
-    """The bytes of a key or value. Raises InvalidData.
+    """The bytes of a key or value; None = null. Raises InvalidData.
 
     Browsers send line ends as CR LF; a text has LF.
     """

@@ -286,7 +286,11 @@ class LinesForm(WriteForm):
                 for each in records
             ]
         return RecordsToWrite(
-            topic, records, 1, data["compression"], data["content"], self._schema_titles()
+            topic,
+            records,
+            compression=data["compression"],
+            file=data["content"],
+            schemas=self._schema_titles(),
         )
 
 

@@ -33,7 +33,7 @@ from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.record_row import Headers
 from monitoring.schema_registry.exact_json import compact_json, exact_json, standard_json
 
-Encode = Callable[[Any, str], bytes]  # as FormEncoder.encode_value
+Encode = Callable[[Any, str], bytes]  # a value and its JSON → bytes (FormEncoder.encode_value)
 _PARTITION_MAX, _TIMESTAMP_MAX = 2**31 - 1, 2**53
 _MEMBERS = ("key", "value", "headers", "partition", "timestamp_ms", "topic", "offset")
 _WITH_SCHEMA = ({TEXT, "schema"}, {BASE64, "schema"})
@@ -105,7 +105,10 @@ def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
 
 
 def _encoded(value: Any, encode: Encode) -> bytes | None:
-    """A key or value as its encoder encodes it; `value` has all digits of its numbers."""
+    """The bytes that an encoder makes of a key or value; None = null.
+
+    `value` has all digits of its numbers.
+    """
     if value is None:
         return None
     if note := _schema_note(value):
@@ -121,7 +124,7 @@ def _encoded(value: Any, encode: Encode) -> bytes | None:
 
 
 def _data(value: Any) -> bytes | None:
-    """The bytes of a key, a value or a header without an encoder."""
+    """The bytes of a key, a value or a header without an encoder; None = null."""
     if value is None:
         return None
     if note := _schema_note(value):

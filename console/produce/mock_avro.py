@@ -87,7 +87,7 @@ class _TypesAsJsonSchema:
     def primitive(self, tree: dict[str, Any]) -> _Type:
         kind, logical = tree["type"], tree.get("logicalType")
         if kind == "bytes" and logical == "decimal":
-            return _Type(kind, _decimal(tree, None))
+            return _Type(kind, _decimal(tree, size=None))
         found = _LOGICAL.get((kind, logical)) if isinstance(logical, str) else None
         return _Type(kind, found or self.primitives[kind].schema)
 
@@ -127,7 +127,10 @@ class _TypesAsJsonSchema:
 
 
 def _decimal(tree: dict[str, Any], size: int | None) -> dict[str, Any]:
-    """Texts with as many digits as the type has, at most four before the point."""
+    """Texts with as many digits as the type has, at most four before the point.
+
+    `size`: the bytes of a fixed type; None = any number of bytes.
+    """
     scale, precision = tree.get("scale", 0), tree.get("precision")
     scale = scale if isinstance(scale, int) and 0 <= scale <= _SCALE_MAX else 0
     digits_max = precision if isinstance(precision, int) else scale + _DIGITS_BEFORE_POINT

@@ -60,7 +60,7 @@ def propose_mock(principal: Principal, cluster: Cluster, wanted: MockRecordsToWr
         "schemas": {"value": schema_title(schema)} if schema else {},
     }
     plan = plans.propose(principal, cluster, WriteMockRecords.action, wanted.topic, params)
-    store_contents(plan, [NewRecord(None, spec)])
+    store_contents(plan, [NewRecord(key=None, value=spec)])
     return plan
 
 

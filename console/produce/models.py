@@ -54,7 +54,8 @@ class CopyState(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     # Partition of the source (as text) → the first offset that is not copied.
     positions = models.JSONField(default=dict)
-    # Partition of the target, as in WaitingRecords.
+    # Partition of the target (as text) → [first offset, last offset, number] of what was
+    # acknowledged.
     written = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 

@@ -36,7 +36,7 @@ class FormEncoder:
         return self.encode_value(read_json(text, exact_json), text)
 
     def encode_value(self, value: Any, text: str) -> bytes:
-        """As SchemaEncoder.encode. Raises InvalidData."""
+        """The bytes of the value that was read from the JSON `text`. Raises InvalidData."""
         if self.seconds_left <= 0:
             raise InvalidData(_("Encoding takes too long: write fewer records at once."))
         started_s = time.monotonic()
@@ -49,7 +49,7 @@ class FormEncoder:
 
     @property
     def title(self) -> str:
-        """For the review, such as “Avro, payments, version 3 (id 17)”."""
+        """The schema's name in the review, such as “Avro, payments, version 3 (id 17)”."""
         return schema_title(self.encoder.schema)
 
 

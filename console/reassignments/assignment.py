@@ -61,7 +61,8 @@ class _UnfinishedAssignment:
         for key, replicas in self.chosen.items():
             while len(replicas) > self._factors[key]:
                 rack_counts = self._racks_of(replicas)
-                # First of two on one rack, then on the broker with more; the leader last.
+                # If possible one on a rack with several replicas, and not the leader; of those the
+                # one on the broker with the most replicas.
                 worst = max(
                     replicas,
                     key=lambda b: (

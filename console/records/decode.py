@@ -69,9 +69,9 @@ class Decoded:
 def decode(data: bytes | None, encoding: str = AUTO) -> Decoded:
     """Decode `data`, by default by its content; None is a null key or value (a tombstone)."""
     if data is None:
-        return Decoded("null", "", 0)
+        return Decoded("null", text="", size_bytes=0)
     if not data:
-        return Decoded("empty", "", 0)
+        return Decoded("empty", text="", size_bytes=0)
     text = _as_text(data) if encoding == AUTO else None
     if encoding == AUTO and text is None:
         encoding = encodings.recognized(data) or HEX

@@ -86,7 +86,7 @@ def _read_masked(
     principal: Principal, cluster: Cluster, topic: str, partition: int, offset: int
 ) -> tuple[RecordRow, list[str]]:
     """One complete record, masked, and the masked targets."""
-    query = RecordQuery(topic, partition, offset, 1)
+    query = RecordQuery(topic, partition, offset, limit=1)
     page, targets = _read_page(principal, cluster, query)
     for row in page.rows:
         if row.offset == offset:
@@ -145,7 +145,7 @@ def _read_page(
     targets, unmasked = masking_rules.mask_targets(principal, cluster, query.topic)
     if unmasked and page.rows:
         details = {"uncovered": ", ".join(unmasked)} | _offsets(page.rows)
-        audit.record_by(principal, "record.unmask", cluster.slug, query.topic, {}, details)
+        audit.record_by(principal, "record.unmask", cluster.slug, query.topic, after=details)
     return page, targets
 
 

@@ -44,6 +44,7 @@ def search_page(request: ClusterRequest, topic: str, is_submitted: bool) -> dict
     page: dict[str, Any] = topic_context(request, topic, "messages")
     rows = page["snapshot"].partitions(topic) if page["snapshot"] else []
     partitions = [row.partition for row in rows]
+    # The fields of SearchForm and those of an export: the page shows both.
     page["form"] = ExportForm(request.GET if is_submitted else None, partitions)
     page["is_masked"] = masking_rules.is_masked(request.principal, request.cluster, topic)
     page["query_string"] = request.GET.urlencode()
@@ -55,7 +56,7 @@ def search_page(request: ClusterRequest, topic: str, is_submitted: bool) -> dict
 @requires("record.read", resource="topic")
 def check_expression(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     """What is wrong with an expression, while the user types it; empty = nothing."""
-    form = SearchForm({"expression": request.GET.get("expression", "")}, [])
+    form = SearchForm({"expression": request.GET.get("expression", "")}, partitions=[])
     found = form.errors.as_data().get("expression", [])
     return JsonResponse({"error": " ".join(text for each in found for text in each.messages)})
 
@@ -64,7 +65,7 @@ def check_expression(request: ClusterRequest, cluster: str, topic: str) -> HttpR
 @requires("record.read", resource="topic")
 def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpResponseBase:
     """The results of a search while it runs (search_stream.py)."""
-    form = SearchForm(request.GET, [])
+    form = SearchForm(request.GET, partitions=[])  # not known here: any number is valid
     if not form.is_valid():
         return JsonResponse({"error": _("The search is not valid.")}, status=422)
     query = form.query(topic)
@@ -72,15 +73,17 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         running = start_search.start(request.principal, request.cluster, query)
     except (GatewayError, FilterInvalid) as error:
         return JsonResponse({"error": search_stream.error_text(error)}, status=503)
-    targets, _shown = masking_rules.mask_targets(request.principal, request.cluster, topic)
+    masked, _unmasked = masking_rules.mask_targets(request.principal, request.cluster, topic)
     view = ResultView(
         request.cluster,
         topic,
-        targets,
+        masked,
         form.display,
-        query.follows,
-        query.matches_max,
-        may_change(request.rights, request.cluster, None, "record.write", topic),
+        is_followed=query.follows,
+        matches_max=query.matches_max,
+        may_write=may_change(
+            request.rights, request.cluster, snapshot=None, verb="record.write", name=topic
+        ),
     )
     content = stream_chunks(running, search_stream.lines(running.events(), view))
     response = StreamingHttpResponse(content, content_type="application/x-ndjson")

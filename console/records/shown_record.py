@@ -13,7 +13,7 @@ from monitoring.records.decoders import internal_topics
 from monitoring.records.decoders.encodings import AUTO
 from monitoring.records.mask_record import MASK, MASK_BYTES, mask, rounded_size
 
-MASKED = Decoded("masked", MASK, 0, preview=MASK)
+MASKED = Decoded("masked", text=MASK, size_bytes=0, preview=MASK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ def start(
         )
     if unmasked:
         details = {"uncovered": ", ".join(unmasked), "search": "all records that match"}
-        audit.record_by(principal, "record.unmask", cluster.slug, query.topic, {}, details)
+        audit.record_by(principal, "record.unmask", cluster.slug, query.topic, after=details)
     return RunningSearch(request)
 
 

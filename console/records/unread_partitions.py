@@ -51,9 +51,8 @@ def notices(
 def no_leader(row: PartitionRow, snapshot: Snapshot) -> UnreadNotice:
     """The notice for a partition without a leader in the newest sample."""
     brokers = {broker["id"]: broker for broker in snapshot.tick.brokers}
-    return _notice(
-        record_pages.NO_LEADER, [row.partition], _replicas_down(row, brokers), brokers, ""
-    )
+    down = _replicas_down(row, brokers)
+    return _notice(record_pages.NO_LEADER, [row.partition], down, brokers, detail="")
 
 
 def _leader_of(row: PartitionRow | None) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ def columns() -> list[Column]:
 
 
 def context(
-    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, _name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """The reports that these rights may read, the newest first.
 

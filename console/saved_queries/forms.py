@@ -13,7 +13,9 @@ class NameForm(forms.Form):
 
     name = forms.CharField(label=_("Name"), max_length=NAME_LENGTH_MAX)
     is_shared = forms.BooleanField(
-        label=_("Shared with all users who may see this page and all names of the cluster"),
+        label=_(
+            "Shared with all users who may see this page and all topics and groups of the cluster"
+        ),
         required=False,
     )
 

@@ -48,7 +48,7 @@ def visible(principal: Principal, cluster: Cluster, page: str, topic: str) -> li
 
 
 def find_changeable(principal: Principal, cluster: Cluster, query_id: int) -> SavedQuery | None:
-    """A query that the principal may change: their own, for admins also a shared one."""
+    """The query, if the principal may change it: their own, for admins also a shared one."""
     row = SavedQuery.objects.filter(cluster=cluster, pk=query_id).select_related("owner").first()
     return row if row is not None and may_change(principal, cluster, row) else None
 
@@ -88,7 +88,7 @@ def save(
         query=saved,
         is_shared=_checked_share(rights, is_shared),
     )
-    _write(principal, row, "query.save", {})
+    _write(principal, row, "query.save", before={})
     return row
 
 
@@ -121,7 +121,7 @@ def _write(principal: Principal, row: SavedQuery, action: str, before: dict[str,
 
 
 def _audit_fields(row: SavedQuery) -> dict[str, Any]:
-    """For the audit log."""
+    """The fields of a query in the audit log."""
     fields = {"page": row.page, "topic": row.topic, "name": row.name, "query": row.query}
     return fields | {"shared": row.is_shared, "owner": row.owner.get_username()}
 

@@ -51,7 +51,9 @@ def plan_register(request: ClusterRequest, cluster: str, subject: str) -> HttpRe
         return _propose(request, form, "schema.register", subject, form.params(subject))
     if not form.is_bound:
         try:
-            shown = schemas.read_subject(request.principal, request.cluster, subject, None, None)
+            shown = schemas.read_subject(
+                request.principal, request.cluster, subject, number=None, other=None
+            )
         except NotFound:
             pass  # its first version
         except GatewayError as error:

@@ -63,7 +63,10 @@ def list_subjects(principal: Principal, cluster: Cluster) -> SubjectList:
 def read_subject(
     principal: Principal, cluster: Cluster, name: str, number: int | None, other: int | None
 ) -> ShownSubject:
-    """A version of a subject (None = the latest), compared with `other`. Raises GatewayError."""
+    """The version `number` of a subject, compared with the version `other`. Raises GatewayError.
+
+    No `number`: the latest version. No `other`: it is not compared.
+    """
     rights = principal.rights(cluster)
     with for_cluster(cluster) as gateway, registry_errors():
         subject = subjects.read_subject(gateway.registry, name)

@@ -6,7 +6,7 @@ _CLUSTER, _SUBJECT = "c/<slug:cluster>", "<any_name:subject>"
 
 urlpatterns = [
     path(f"{_CLUSTER}/schemas", views.index, name="schemas"),
-    # Not under schemas/: there they would be names of subjects.
+    # Not under schemas/: there “create” and the others would be read as names of subjects.
     path(f"{_CLUSTER}/schema-create", action_views.plan_create, name="schema-create"),
     path(
         f"{_CLUSTER}/schema-register/{_SUBJECT}",

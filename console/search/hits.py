@@ -122,7 +122,7 @@ def of_page(title: str, icon: str, url: str, kind: str, text: str) -> Hit | None
 def of_action(
     searched: SearchedCluster, action: ResourceAction, name: str, search: SearchWords
 ) -> Hit | None:
-    """An action on the topic or group `name`."""
+    """An action on the topic or group `name`; None = it does not match, or has no link."""
     rank, link = rank_of(name, search), action.link(searched, name)
     if rank is None or link is None:
         return None

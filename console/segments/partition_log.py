@@ -69,7 +69,7 @@ class PartitionLog:
 
     @property
     def next_due_ms(self) -> int | None:
-        """When the oldest segment that is not due yet becomes due."""
+        """When the oldest segment that is not due yet becomes due; None = never, or not known."""
         times: list[int | None] = [
             each["due_at_ms"] for each in self.segments if not each["is_due"]
         ]

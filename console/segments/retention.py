@@ -65,7 +65,10 @@ class Retention:
         return found
 
     def due_at_ms(self, segment: Json) -> int | None:
-        """When the latest record of a closed segment becomes older than retention.ms."""
+        """When the latest record of a closed segment becomes older than retention.ms.
+
+        None = never, or not known.
+        """
         latest_ms = segment["largest_timestamp_ms"]
         if self.ms is None or segment["active"] or latest_ms is None:
             return None

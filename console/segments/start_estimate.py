@@ -79,6 +79,8 @@ def _part(gateway: Gateway, row: PartitionRow, min_lag_ms: int, now_ms: int) -> 
     try:
         answer = gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)
     except GatewayError:
-        return compactable_part(log, None, None, min_lag_ms, now_ms)
+        return compactable_part(
+            log, segments=None, last_stable_offset=None, min_lag_ms=min_lag_ms, now_ms=now_ms
+        )
     last_stable_offset = answer.get("last_stable_offset")
     return compactable_part(log, answer["segments"], last_stable_offset, min_lag_ms, now_ms)

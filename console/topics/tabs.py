@@ -30,7 +30,8 @@ def topic_tabs(
     }
     tabs = []
     for key, url_name, verb in TABS:
-        if request.rights.may(verb, topic if key != "consumers" else None):
+        name = None if verb == "group.view" else topic  # None = any group
+        if request.rights.may(verb, name):
             args: list[Any] = [request.cluster.slug, topic]
             if key == "segments":
                 args.append(0)

@@ -107,7 +107,7 @@ def column_toggles(every: list[Column], shown: frozenset[str]) -> Iterator[tuple
 
 
 def context(
-    cluster: Cluster, rights: Rights, name: str, query: Mapping[str, str]
+    cluster: Cluster, rights: Rights, _name: str, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """All topics; internal ones (`__…`) only if `internal` is 1."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
@@ -164,7 +164,8 @@ def selected_names(cluster: Cluster, rights: Rights, sent: MultiValueDict[str, s
     if "matching" in sent:
         query = QueryDict(str(sent["matching"]).removeprefix("?")).dict()
         params = {key: str(value) for key, value in query.items()}
-        names.update(row.name for row in context(cluster, rights, "", params)["table"].matching)
+        table = context(cluster, rights, "", params)["table"]
+        names.update(row.name for row in table.matching)
     return sorted(names)
 
 

@@ -48,7 +48,7 @@ def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
             entries = gateway.topics.describe_configs(topic)
         context |= settings_table.build(request.GET, entries)
         if context["may_configure"] and request.GET.get("view") != "table":
-            context["form"] = ConfigureForm(None, entries)
+            context["form"] = ConfigureForm(data=None, entries=entries)
     except GatewayError as error:
         context["error"] = sentence(error.message)
         status = 503 if error.retriable else 502

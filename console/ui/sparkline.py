@@ -22,7 +22,7 @@ def draw(values: Sequence[float | None], label: str = "") -> Sparkline:
     """The line through `values`, evenly spaced; empty if fewer than two are known."""
     known = [value for value in values if value is not None]
     if len(known) < 2:
-        return Sparkline("", "", label)
+        return Sparkline(line="", area="", label=label)
     low, high = min(0.0, *known), max(known)
     span = (high - low) or 1.0
     step = WIDTH / (len(values) - 1)

@@ -32,7 +32,8 @@ class Column:
         numeric: its cells are numbers; the first click on its heading sorts descending.
         exported: the value in CSV files, if it is not `value`.
         is_title_hidden: whether only screen readers say the title.
-        is_only_in_csv: whether the page shows it elsewhere, or not at all.
+        is_only_in_csv: whether only the CSV file has the column. The page may show the value in
+            the cell of another column.
     """
 
     key: str
@@ -137,7 +138,7 @@ class TableQuery:
         return self.url(sort=second if self.sort == first else first, page=None)
 
     def direction(self, column: Column) -> str:
-        """For aria-sort: ascending, descending or none."""
+        """The value of aria-sort for a heading: ascending, descending or none."""
         if self.sort.removeprefix("-") != column.key:
             return "none"
         return "descending" if self.is_descending else "ascending"

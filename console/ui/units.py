@@ -56,7 +56,8 @@ _OTHER_UNITS = ("seconds", "minutes", "hours", "messages")
 
 
 def unit_of(setting: str, documentation: str = "") -> Unit | None:
-    """The unit of a setting: the last part of its name, else what its documentation says."""
+    """The unit of a setting: the last part of its name, else what its documentation says, else
+    None."""
     last = setting.rpartition(".")[2]
     if last in tuple(Unit):
         return Unit(last)

@@ -3,6 +3,7 @@
 evaluate                  is called after each tick (monitoring/sampling/services.py)
 rule_input_of_tick        the lags of the tick, by group and topic (lag_condition.RuleInput)
 state_machine             decides which alerts fire and which resolve
+pending_subjects          stores the subjects whose alert may fire in a later tick
 payload                   the message; it is stored as an AlertDelivery (models.py)
 delivery_queue.enqueue    queues the task `deliver` with its id
 tasks.deliver             sends the message to the webhook: webhook.post

@@ -1,8 +1,9 @@
 """Queues a Celery task for each delivery that is due; the task sends the message to the webhook.
 
 `queued_at` in the delivery's row is the time at which its task was queued, so that there is only
-one. It is set to null when the task has finished. After LOST_AFTER it is ignored, since by then the
-task has expired or its worker has died.
+one; the task sets it again when it begins, and to null when it has finished. After LOST_AFTER it is
+ignored: a task that has not begun by then has expired, and the worker of one that has begun has
+died.
 
 Each rule has at most IN_PROGRESS_MAX tasks at a time; the next is queued when one has finished. So
 a webhook that does not answer blocks at most that many threads.
@@ -22,7 +23,7 @@ from monitoring.background.queues import QUEUES
 log = logging.getLogger(__name__)
 IN_PROGRESS_MAX = 2
 _EXPIRES_S = QUEUES["deliveries"].expires_s
-LOST_AFTER = timedelta(seconds=_EXPIRES_S or 0)
+LOST_AFTER = timedelta(seconds=_EXPIRES_S or 0)  # a task that began ends much sooner
 
 
 def enqueue(delivery_id: int) -> bool:

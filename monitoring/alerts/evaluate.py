@@ -125,7 +125,7 @@ def _resolve_reason(transition: Transition, alert: Alert) -> str:
     if transition.gone:
         return SUBJECT_GONE
     if transition.lag is not None and transition.lag > alert.threshold:
-        return RULE_CHANGED
+        return RULE_CHANGED  # over the threshold at which it fired: the rule's was raised
     reading = transition.lag_reading
     if reading is None or not reading.ahead:
         return ""

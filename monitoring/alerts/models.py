@@ -136,9 +136,8 @@ class AlertDelivery(models.Model):
     state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     status_code = models.PositiveSmallIntegerField(null=True)  # of the last answer
-    error = models.TextField(
-        blank=True, default=""
-    )  # of the last attempt: a Reason, as in resolved_reason
+    # Why the last attempt failed, a Reason as monitoring.reasons.dumps stores it; "" = it did not.
+    error = models.TextField(blank=True, default="")
     took_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
     next_attempt_at = models.DateTimeField(default=timezone.now)

@@ -7,8 +7,9 @@
 
 `alert_id` is the same when the alert fires and when it resolves (null in a test). `lag` is the lag
 when the alert fired, `lag_now` the lag at the time of the message, `lag_peak` the highest lag in
-between. In `lag_now`, `ahead` partitions count as 0: their committed offsets are beyond the end
-offset, by `ahead_by` in total. null = unknown. docs/operating.md describes the format for users.
+between, `lag_max` the rule's threshold when the alert fired. In `lag_now`, `ahead` partitions count
+as 0: their committed offsets are beyond the end offset, by `ahead_by` in total. null = unknown.
+docs/operating.md describes the format for users.
 
 `X-Aerie-Signature: sha256=<hex>` is the HMAC-SHA256 of `<X-Aerie-Timestamp>.<body>` with the rule's
 secret. `X-Aerie-Delivery` is the same for all attempts of one message.

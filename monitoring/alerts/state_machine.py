@@ -9,12 +9,14 @@
     phase    │ OVER              UNDER             UNKNOWN   GONE
     ─────────┼──────────────────────────────────────────────────────────────
     OK       │ PENDING           OK                OK        OK
-    PENDING  │ PENDING           OK                PENDING   OK
+    PENDING  │ PENDING           OK                PENDING*  OK
     FIRING   │ FIRING            OK (resolved)     FIRING    OK (resolved)
+
+    * OK if it was not seen over the threshold for longer than `not_over_ms_max`.
 
 A PENDING subject that has been over the threshold for the rule's time becomes FIRING in the same
 tick. An unknown lag neither fires nor resolves an alert. If a PENDING subject was not seen over the
-threshold for longer than `not_over_ms_max`, its time starts again.
+threshold for longer than `not_over_ms_max` and then is over it, its time starts again.
 """
 
 import re

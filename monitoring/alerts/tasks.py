@@ -18,8 +18,8 @@ from monitoring.alerts.retry_waits import wait_s
 from monitoring.encryption import SecretUnreadable
 from monitoring.reasons import Reason, dumps
 
-# No other worker claims the row within this time; if the worker died,
-# `enqueue_due_deliveries` retries later.
+# No other worker claims the row within this time. If the worker died, `enqueue_due_deliveries`
+# queues the delivery again after delivery_queue.LOST_AFTER, which is longer.
 _CLAIM_S = 60
 _DELIVERIES_KEPT = timedelta(days=30)
 _ALERTS_KEPT = timedelta(days=90)
@@ -66,10 +66,14 @@ def _attempt(delivery: AlertDelivery) -> webhook.Outcome:
     try:
         url, secret = delivery.rule.decrypt_webhook()
     except SecretUnreadable as error:
-        return webhook.Outcome(False, False, None, error.reason, 0)
+        return _not_sent(error.reason)
     if not url:
-        return webhook.Outcome(False, False, None, Reason("webhook_removed"), 0)
+        return _not_sent(Reason("webhook_removed"))
     return webhook.post(url, secret, delivery.pk, delivery.payload, int(time.time()))
+
+
+def _not_sent(why: str) -> webhook.Outcome:
+    return webhook.Outcome(delivered=False, retriable=False, status_code=None, error=why, took_ms=0)
 
 
 def _save_outcome(delivery: AlertDelivery, outcome: webhook.Outcome) -> None:

@@ -76,7 +76,7 @@ def check_url(url: str, allowed: Sequence[AllowedTarget] = ()) -> CheckedTarget:
 
 
 def check_against(url: str, targets: Sequence[AllowedTarget]) -> CheckedTarget:
-    """As `check_url`, for processes without Django's settings: only `targets` are allowed."""
+    """Check `url` as `check_url` does, but allow only `targets`. It needs no settings of Django."""
     scheme, host, port = split_url(url)
     addresses = _resolve(host, port)
     for address in addresses:

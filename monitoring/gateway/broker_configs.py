@@ -27,7 +27,8 @@ class BrokerConfigs:
         self._settings = settings
 
     def describe(self, broker_id: int | None) -> list[ConfigValue]:
-        """The settings, sorted by name: all of one broker, or those that are set for all brokers.
+        """The settings, sorted by name: all of one broker, or (None) those that are set for all
+        brokers.
 
         Raises NotFound for a broker that is not up.
         """
@@ -92,9 +93,9 @@ class BrokerConfigs:
 
     async def _send(self, broker_id: int | None, request: Callable[[int], bytes]) -> bytes:
         """Send a request about a broker to that broker; one about all brokers to any."""
-        reader = ClusterReader(self._settings, None, now_ms)
+        reader = ClusterReader(self._settings, broker_stats=None, now_ms=now_ms)
         try:
-            brokers = (await reader.read_metadata(timeouts.READ_S, [])).brokers
+            brokers = (await reader.read_metadata(timeouts.READ_S, topics=[])).brokers
         finally:
             await reader.close()
         found = [broker for broker in brokers if broker_id in (None, broker.id)]

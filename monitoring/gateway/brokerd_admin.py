@@ -74,7 +74,7 @@ class BrokerdAdmin:
 
     def broker(self, broker_id: int) -> dict[str, Any]:
         """Counters, memory, CPU and disks of a broker."""
-        return self._get(broker_id, "/v1/broker", {})
+        return self._get(broker_id, "/v1/broker", query={})
 
     def events(self, broker_id: int, after: int, limit: int) -> dict[str, Any]:
         """The events of a broker after event number `after`."""

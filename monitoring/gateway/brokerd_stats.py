@@ -35,7 +35,8 @@ class BrokerdStatsReader:
 
     def __init__(self, urls: AdminUrls) -> None:
         self._urls = urls
-        self._client = bounded_http.new_client(None, limits=_CONNECTION_LIMITS)
+        # No time-out of the client: each request has one of its own.
+        self._client = bounded_http.new_client(timeout_s=None, limits=_CONNECTION_LIMITS)
 
     def has_admin_port(self, broker_id: int) -> bool:
         return str(broker_id) in self._urls.by_broker

@@ -47,9 +47,9 @@ async def on_controller(
 
 async def brokers(settings: ClientSettings) -> tuple[tuple[Broker, ...], int | None]:
     """The live brokers, and the id of the controller."""
-    reader = ClusterReader(settings, None, now_ms)
+    reader = ClusterReader(settings, broker_stats=None, now_ms=now_ms)
     try:
-        found = await reader.read_metadata(timeouts.CHANGE_S / 2, [])
+        found = await reader.read_metadata(timeouts.CHANGE_S / 2, topics=[])
     finally:
         await reader.close()
     return found.brokers, found.controller_id

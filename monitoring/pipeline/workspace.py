@@ -53,7 +53,10 @@ class Workspace:
         return self.root.location(*self.folder, name)
 
     def spark_files(self, name: str, table: str, time_name: str) -> list[FinishedFile]:
-        """The files that Spark wrote to `output(name)`, without those that have no rows."""
+        """The files that Spark wrote to `output(name)`, without those that have no rows.
+
+        `time_name`: the time in their final names, as `Level.span_of` writes it.
+        """
         folder = (*self.folder, name)
         entries = self.root.entries(*folder)
         names = sorted(e.base_name for e in entries if e.base_name.endswith(".parquet"))
@@ -63,7 +66,7 @@ class Workspace:
         return [each for each in finished if each]
 
     def ticks_file(self, rows: pa.Table, table: str, time_name: str) -> FinishedFile | None:
-        """A small table as a file."""
+        """The table of ticks as a file; None = no rows. It is small: pyarrow writes it."""
         path = (*self.folder, f"{table}-{uuid.uuid4().hex}.parquet")
         sink = pa.BufferOutputStream()
         pq.write_table(rows, sink, compression="zstd")
@@ -73,9 +76,10 @@ class Workspace:
     def copy_without(
         self, span_folder: SpanFolder, file: HistoryFile, from_ms: int, to_ms: int
     ) -> FinishedFile | None:
-        """A copy of a merged file without the rows in `[from_ms, to_ms)`."""
+        """A copy of a file without its rows in `[from_ms, to_ms)`; None = no row is left."""
         path = (*self.folder, f"{file.table}-{uuid.uuid4().hex}.parquet")
         schema = schema_of(file.table, is_raw=span_folder.level is RAW)
+        # Names as plain strings, as in the files that Spark writes.
         plain = pa.schema(
             [(f.name, pa.string() if pa.types.is_dictionary(f.type) else f.type) for f in schema]
         )

@@ -61,7 +61,7 @@ class BrokerRow:
 
     @property
     def address(self) -> str | None:
-        """Its current or last known address."""
+        """Its current or last known address; None = unknown."""
         if not self.host or self.port is None:
             return None
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -164,7 +164,7 @@ class TopicRow:
 
     @property
     def lag(self) -> int | None:
-        """The largest lag of a group."""
+        """The largest lag of a group; None = unknown, or no group reads it."""
         return int_or_none(self._details.topic_readers.lag[self._code])
 
     @property
@@ -261,7 +261,7 @@ class GroupRow:
 
     @property
     def lag_rate(self) -> float | None:
-        """The growth of the lag."""
+        """The growth of the lag, records a second; None = unknown."""
         return _difference(self.produced_rate, self.consumed_rate)
 
     @property

@@ -247,7 +247,7 @@ class Snapshot:
         }
 
     def group_on_topic(self, group: str, topic: str) -> GroupOnTopicRow | None:
-        """One group on one topic."""
+        """One group on one topic; None = there is no such pair in the tick and the scope."""
         pairs = self._pairs_of_group(group)
         code = self.columns.groups.topic_names.code_of.get(topic, _NO_CODE)
         rows = self._group_rows.of_pairs(pairs[self.columns.groups.topic[pairs] == code])

@@ -14,7 +14,7 @@ from monitoring.records.search import Search, SearchProgress, SearchRequest, Sen
 from monitoring.records.search_windows import Window
 from monitoring.records.window_scanner import ScanResult
 
-KEYS = "keys"  # why it ended, as those in search.py
+KEYS = "keys"  # why a search ended, besides the reasons in search.py: too many keys
 _FIGURES_S = 1.0
 _FIGURES_SHARE = 20  # figures take at most a 20th of the time
 

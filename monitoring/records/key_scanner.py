@@ -93,7 +93,16 @@ class _Found:
             self._end_offset,
         )
         scanned = len(records) + self._without_key
-        return ScanResult([], scanned, self._damaged, 0, "", 0, "", keys)
+        return ScanResult(
+            rows=[],
+            record_count=scanned,
+            damaged=self._damaged,
+            failures=0,
+            first_failure="",
+            undecoded=0,
+            first_undecoded="",
+            keys=keys,
+        )
 
 
 def _has_expired(header: BatchHeader, now_ms: int) -> bool:

@@ -103,7 +103,13 @@ def _serve(
         while True:
             window, aborted = connection.recv()
             pieces = [
-                FetchedRecords(0, 0, each, memoryview(connection.recv_bytes())) for each in aborted
+                FetchedRecords(
+                    error=0,
+                    last_stable_offset=0,  # a scanner does not read it
+                    aborted=each,
+                    records=memoryview(connection.recv_bytes()),
+                )
+                for each in aborted
             ]
             try:
                 connection.send(scanner.scan(window, pieces))

@@ -120,7 +120,8 @@ class Search:
         self._matched_bytes = 0
         self._sent_all = True  # whether all matches of the scanned windows were sent
         self._leaders: dict[int, tuple[str, int]] = {}
-        self._reader = ClusterReader(request.settings, None, lambda: 0)
+        # No clock: only metadata and offsets are read, and the time of the answers is not used.
+        self._reader = ClusterReader(request.settings, broker_stats=None, now_ms=lambda: 0)
 
     async def run(self) -> None:
         """Raises GatewayError if no broker answers or the topic does not exist."""
@@ -265,7 +266,7 @@ class Search:
             scanned = await self.pool.scan(window, pieces) if self._wants_more else None
         finally:
             await turn_before.wait()
-            own_turn.set()  # the task that waits for it goes on only after this function
+            own_turn.set()  # the next task goes on only when this function has added its matches
         if scanned is not None and self._wants_more:
             self._add_matches(window, scanned, sum(len(each.records) for each in pieces), position)
 

@@ -31,10 +31,10 @@ def main(descriptor: int) -> None:
     connection: Connection[Any, Any] = Connection(descriptor)
     request: SearchRequest = connection.recv()
     try:
-        search = _search(request, connection.send)  # forks, so before there is a thread
+        search = _search(request, connection.send)  # forks helpers: no thread may run yet
         threading.Thread(target=_listen, args=(connection, search), daemon=True).start()
         asyncio.run(search.run())
-        connection.send(None)
+        connection.send(None)  # the end: no error
     except (GatewayError, FilterInvalid) as error:
         connection.send(error)
     except (BrokenPipeError, ConnectionResetError):

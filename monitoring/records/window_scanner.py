@@ -40,8 +40,8 @@ class WindowScanner:
         self._filter, self._masked = record_filter, masked
         # With masks every record is decoded, so that the time does not reveal what is masked.
         self._prefilter = None if masked else record_filter.prefilter
-        # Without a limit of time: the search has its own.
-        self._decoder = for_registry(registry, None) if registry else None
+        # The decoder has no limit of time: the search has one.
+        self._decoder = for_registry(registry, seconds_max=None) if registry else None
         self._undecoded, self._first_undecoded = 0, ""
 
     @property

@@ -41,9 +41,9 @@ class Report(models.Model):
     hidden_topics = models.JSONField(default=list)
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     progress = models.PositiveSmallIntegerField(default=0)  # per cent
-    # A code; console/reports/texts.py has its text.
+    # Codes; console/reports/texts.py has their texts. error: "" = none.
     stage = models.CharField(max_length=40, blank=True, default="")
-    error = models.CharField(max_length=40, blank=True, default="")  # a code, as `stage`
+    error = models.CharField(max_length=40, blank=True, default="")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -52,7 +52,7 @@ class Report(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     sent_at = models.DateTimeField(null=True)  # to the queue; null = not sent yet
-    heartbeat_at = models.DateTimeField(null=True)  # of its worker
+    heartbeat_at = models.DateTimeField(null=True)  # when its worker last wrote one
     finished_at = models.DateTimeField(null=True)
     attempt = models.PositiveSmallIntegerField(default=0)
     result_dir = models.CharField(max_length=80, blank=True, default="")  # below data/reports

@@ -191,7 +191,7 @@ def _compute_now(attempt: Attempt) -> Outcome:
     with open_session(from_settings()) as spark:
         tag = f"report-{report.id.hex}"
         spark.addTag(tag)
-        # Typed as a class of theirs; any callable will do.
+        # PySpark declares a class for handlers, but takes any callable.
         spark.registerProgressHandler(attempt.on_spark_progress)  # type: ignore[arg-type]
         try:
             with attempt.monitored(spark, tag):
@@ -210,6 +210,7 @@ def _store(attempt: Attempt, outcome: Outcome) -> None:
     try:
         attempt.write(**finish, result_dir=folder, finished_at=timezone.now())
     except Cancelled:
+        # If a later attempt is done, the folder has its result.
         if not Report.objects.filter(pk=report.pk, state=State.DONE).exists():
             result_files.remove(report.id)
         raise

@@ -94,8 +94,12 @@ def _values_between(before: Distribution, now: Distribution) -> Distribution:
         bound: max(counted - before.buckets.get(bound, 0.0), 0.0)
         for bound, counted in now.buckets.items()
     }
-    total = _increase(before.total, now.total)
-    return Distribution(_increase(before.count, now.count), total, None, buckets, now.quantiles)
+    return Distribution(
+        count=_increase(before.count, now.count),
+        sum=_increase(before.total, now.total),
+        buckets=buckets,
+        quantiles=now.quantiles,
+    )
 
 
 def _increase(before: float | None, now: float | None) -> float | None:
@@ -132,13 +136,14 @@ def _latency(values: Distribution) -> Latency:
     if not bounds:
         return Latency(mean)
     if mean == 0:  # then all values are 0
-        return Latency(0.0, 0.0, 0.0, bounds[0], bounds[-1])
+        return Latency(mean=0.0, p50=0.0, p99=0.0, first_ms=bounds[0], last_ms=bounds[-1])
     return Latency(mean, _quantile(buckets, 0.5), _quantile(buckets, 0.99), bounds[0], bounds[-1])
 
 
 def _quantile(buckets: Sequence[tuple[float, float]], share: float) -> float | None:
-    """As Prometheus' histogram_quantile: values are taken as evenly spread within a bucket. For the
-    first one, in which most values of a fast broker are, the result is its bound."""
+    """The quantile, computed as Prometheus' histogram_quantile does: the values within a bucket are
+    taken as evenly spread. Of the first bucket, which has most values of a fast broker, the result
+    is the bound. None = there are no values."""
     wanted = buckets[-1][1] * share
     lower, below = None, 0.0
     for bound, counted in buckets:

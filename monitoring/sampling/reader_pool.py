@@ -115,7 +115,7 @@ class ReaderPool:
 
 
 async def _zookeeper_up(target: SamplingTarget, timeout_s: float) -> bool | None:
-    """Whether any server of the ensemble is up."""
+    """Whether any server of the ensemble is up; None = the ensemble is not known."""
     if not target.zookeeper:
         return None
     states = asyncio.to_thread(ZooKeeper(target.zookeeper).server_states)

@@ -1,8 +1,8 @@
 """Encodes JSON in Avro's binary encoding by a schema. Pure.
 
-The opposite of avro_decode.py. It takes the JSON that avro_decode.py makes, unless several branches
-of a union would take a value. A union takes a value as in Avro's JSON encoding, {"string": "x"}
-with the name of the branch, or the plain value if only one branch takes it. A missing field gets
+The opposite of avro_decode.py. It accepts the JSON that avro_decode.py makes, except a value that
+fits several branches of a union. A value of a union is written as in Avro's JSON encoding, with the
+name of the branch ({"string": "x"}), or plain if it fits only one branch. A missing field gets
 its default; a member that the schema does not have is an error, since it would be lost. Numbers are
 int or Decimal.
 """
@@ -36,7 +36,11 @@ class Output:
         self.is_default = False
 
     def within(self, part: str | int | None) -> AbstractContextManager[None]:
-        """As ValueBudget.within. A few typed bytes may have large defaults."""
+        """Enter a nested value: count it and its depth (ValueBudget), and put `part` in front of an
+        error's path (None = nothing).
+
+        Raises Exhausted also for too many bytes, since a few typed ones may have large defaults.
+        """
         if len(self.data) > DATA_BYTES_MAX:
             raise Exhausted(f"at most {DATA_BYTES_MAX} bytes")
         return self.budget.within(part)
@@ -231,7 +235,9 @@ def _union(branches: list[Writer], label: str, output: Output, value: Any) -> No
         elif error is not None:
             errors.append(error)
     if output.is_default:
-        del found[1:]  # as Avro says: of the first branch, or the first that takes it
+        # A default belongs to the first branch. Newer versions of Avro allow any branch: then it is
+        # the first that the value fits.
+        del found[1:]
     if len(found) > 1:
         names = [branches[number].name for number, _data in found]
         raise ValueDoesNotFit(f'the name of its branch, {{"{names[0]}": …}} or {{"{names[1]}": …}}')
@@ -247,7 +253,7 @@ def _tried(
     data_before, output.data = output.data, bytearray()
     was_default = output.is_default
     try:
-        with output.within(None):
+        with output.within(part=None):
             branch.write(output, value)
         return bytes(output.data), None
     except Exhausted:
@@ -259,7 +265,8 @@ def _tried(
 
 
 def _closest(errors: list[ValueDoesNotFit], label: str) -> ValueDoesNotFit:
-    """The error of the only branch that came further than the value itself, or of all branches."""
+    """The error of the only branch that came further than the value itself, or of the only branch
+    that is not null; else an error that lists all branches."""
     deep = [error for error in errors if error.path]
     others = [error for error in errors if error.expected != "null"]
     if len(deep) == 1 or len(others) == 1:
@@ -268,7 +275,7 @@ def _closest(errors: list[ValueDoesNotFit], label: str) -> ValueDoesNotFit:
 
 
 def _logical(writer: Writer, logical_type: avro_logical_encode.LogicalType | None) -> Writer:
-    """A writer that also takes the text as which the logical type is shown."""
+    """A writer that also accepts the text in which pages show the logical type, such as a date."""
     if logical_type is None:
         return writer
 

@@ -35,7 +35,7 @@ def of_primitive(tree: dict[str, Any]) -> LogicalType | None:
     """The logical type of a primitive type with the attribute `logicalType`; None = not known."""
     kind, logical = tree["type"], tree.get("logicalType")
     if logical == "decimal" and kind == "bytes":
-        return _decimal(tree, None)
+        return _decimal(tree, size=None)
     return _LOGICAL_TYPES.get((kind, logical)) if isinstance(logical, str) else None
 
 
@@ -52,6 +52,7 @@ def of_fixed(tree: dict[str, Any]) -> LogicalType | None:
 
 
 def _decimal(tree: dict[str, Any], size: int | None) -> LogicalType | None:
+    """`size`: the bytes of a fixed type; None = any number of bytes."""
     scale, precision = tree.get("scale", 0), tree.get("precision")
     if size is not None and size > _FIXED_BYTES_MAX:
         return None

@@ -110,10 +110,11 @@ class _SchemaReader:
                 continue
             if len(self._references) >= REFERENCES_MAX:
                 raise _too_many(schema_id)
-            self._references[name] = ""  # a reference back to it ends here
+            self._references[name] = ""  # so that a schema that refers back to this one ends here
             inner = fields_of(await self._get(version_path(subject, version)))
             await self._add_references(schema_id, inner, depth + 1)
-            del self._references[name]  # behind its own references
+            # A dict keeps its order: the schema follows those that it refers to.
+            del self._references[name]
             self._references[name] = text_of(inner, "schema")
 
     async def _subject(self, path: str) -> tuple[str, int | None]:

@@ -57,14 +57,15 @@ class CompiledSchema:
         """Decode data that begin with this schema's id. Never raises."""
         if len(data) > DATA_BYTES_MAX:
             problem = Reason("schema_data_size", max=DATA_BYTES_MAX)
-            return Decoded(None, self._title, problem)
+            return Decoded(json=None, title=self._title, problem=problem)
         try:
             return self._decode(data)
         except DataInvalid as error:
             why = str(error)
         except (RecursionError, MemoryError):  # the limits should not let it come so far
             why = "they are too large"
-        return Decoded(None, self._title, Reason("schema_data", id=self.id, why=why))
+        problem = Reason("schema_data", id=self.id, why=why)
+        return Decoded(json=None, title=self._title, problem=problem)
 
     def _decode(self, data: bytes) -> Decoded:
         if self._avro is not None:

@@ -15,7 +15,8 @@ def standard_json(text: str) -> Any:
 
 
 def exact_json(text: str) -> Any:
-    """As standard_json, with exact numbers. Raises ValueError also for numbers beyond a double."""
+    """The value of JSON, with exact numbers. Raises what standard_json raises, and ValueError for
+    numbers beyond a double."""
     return json.loads(text, parse_float=_number, parse_constant=_refused)
 
 

@@ -21,7 +21,7 @@ from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry.value_errors import Exhausted, ValueBudget, ValueDoesNotFit
 
 _SHOWN_CHARS_MAX = 200
-_CHARS_OF_VALUE = 50  # comparing so many counts as one value
+_CHARS_OF_VALUE = 50  # so many characters that are compared count as one value
 _PATTERN_CHARS_MAX = 1_000
 Schema = Mapping[str, Any]
 
@@ -49,7 +49,7 @@ class JsonSchema:
             raise SchemaInvalid("a schema is neither an object nor true nor false")
         if "$ref" in schema:
             target, target_root = self._target(schema["$ref"], root)
-            with budget.within(None):
+            with budget.within(part=None):
                 self._check(target, target_root, value, budget)
         _check_plain(schema, value, budget)
         if isinstance(value, dict):
@@ -77,7 +77,7 @@ class JsonSchema:
     ) -> ValueDoesNotFit | None:
         """Why the value does not fit a part of the schema; None if it fits."""
         try:
-            with budget.within(None):
+            with budget.within(part=None):
                 self._check(schema, root, value, budget)
         except Exhausted:
             raise

@@ -50,7 +50,8 @@ def _known_bytes(path: str) -> bytes | None:
 
 
 def known_import(path: str) -> File | None:
-    """A file that every Protobuf compiler has, such as google/protobuf/timestamp.proto."""
+    """The file, if every Protobuf compiler or registry has it, such as
+    google/protobuf/timestamp.proto."""
     if path == _CONFLUENT_DECIMAL:
         fields = [Field("value", 1, "bytes"), Field("precision", 2, "uint32"),
                   Field("scale", 3, "int32")]  # fmt: skip
@@ -93,7 +94,8 @@ def _field(proto: Any, message: Any, entries: dict[str, Any], is_proto3: bool) -
         types = {each.number: _type(each) for each in entry.field}
         if 2 not in types or types.get(1) not in SCALARS:
             raise SchemaInvalid("a map has keys or values of an unknown type")
-        return Field(proto.name, proto.number, types[2], True, map_key=types[1])
+        # A map is stored as repeated entries: field 1 is the key, field 2 the value.
+        return Field(proto.name, proto.number, types[2], is_repeated=True, map_key=types[1])
     has_oneof = proto.HasField("oneof_index") and not proto.proto3_optional
     if has_oneof and not 0 <= proto.oneof_index < len(message.oneof_decl):
         raise SchemaInvalid("a field is in a oneof that does not exist")

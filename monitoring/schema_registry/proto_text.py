@@ -128,7 +128,9 @@ class _Parser:
             self._skip_balanced()
         message.add(self._message(name, depth + 1))
         is_repeated = label == "repeated"
-        message.fields.append(Field(name.lower(), number, name, is_repeated, True, oneof))
+        # A group is a message with the group's name; its field has that name in lower case.
+        field = Field(name.lower(), number, name, is_repeated, is_explicit=True, oneof=oneof)
+        message.fields.append(field)
 
     def _map(self, message: Message) -> None:
         self._expect("<")
@@ -139,8 +141,9 @@ class _Parser:
         name, number = self._numbered()
         if key not in SCALARS:
             raise SchemaInvalid("a map has keys of an unknown type")
-        message.fields.append(Field(name, number, _checked(value), True, map_key=key))
-        message.nested.append(None)
+        field = Field(name, number, _checked(value), is_repeated=True, map_key=key)
+        message.fields.append(field)
+        message.nested.append(None)  # None = a map (proto_types.Message)
         self._skip_statement()
 
     def _numbered(self) -> tuple[str, int]:

@@ -154,7 +154,7 @@ def _candidates(name: str, scope: str) -> Iterator[str]:
 
 
 def message_at(file: File, indexes: list[int]) -> Message | None:
-    """The message to which a record's message indexes point.
+    """The message to which a record's message indexes point; None = there is none.
 
     Java's serializer does not count the entries of maps as messages, those of Python and Go do. If
     both ways find a message, Java's holds.

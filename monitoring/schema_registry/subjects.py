@@ -178,7 +178,10 @@ def latest_version(settings: RegistrySettings, subject: str) -> Version | None:
 
 
 def find_version(settings: RegistrySettings, subject: str, schema: SchemaText) -> int | None:
-    """The version of the subject that has this schema. Raises RegistryError."""
+    """The version of the subject that has this schema; None = no version has it.
+
+    Raises RegistryError.
+    """
 
     async def find(connection: Connection) -> int | None:
         answer = await connection.send("POST", subject_path(subject), schema.as_json())

@@ -47,8 +47,11 @@ class ValueBudget:
 
     @contextmanager
     def within(self, part: str | int | None) -> Iterator[None]:
-        """A value within another one; None = the value itself, by another part of the schema.
-        Raises ValueDoesNotFit, also if they are too many."""
+        """Enter a nested value: count it and its depth, and put `part`, its name or number, in
+        front of an error's path. None = the same value, by another part of the schema.
+
+        Raises ValueDoesNotFit for too many levels, Exhausted for too many values.
+        """
         self.depth += 1
         try:
             self.spend(1)

@@ -116,7 +116,8 @@ def latest_tick(slug: str) -> Tick | None:
 
 
 def last_ok_tick(slug: str, *, may_block: bool = False) -> Tick | None:
-    """The newest tick that is not a gap; pages show it, with its age, while sampling fails.
+    """The newest tick that is not a gap; None = Redis has none (any more). Pages show it, with its
+    age, while sampling fails.
 
     `may_block` (for workers): waits longer for Redis.
     """

@@ -72,7 +72,7 @@ def range_before(root: Root, slug: str, days: int, now_ms: int) -> tuple[int, in
 
 
 def _first_recorded_ms(root: Root, slug: str) -> int | None:
-    """The start of the first hour (of the day level: day) that any level has."""
+    """The start of the first hour (of the day level: day) that any level has; None = no history."""
     starts = []
     for level in LEVELS:
         for span_folder in manifest.span_folders(root, slug, level):

@@ -44,7 +44,8 @@ class ConfigureBroker(ActionType):
         facts: dict[str, Any] = {"values": {}, "own": {}, "refused": [], "objection": ""}
         own = entries
         if params["for_all"]:
-            own = {entry.name: entry for entry in gateway.broker_configs.describe(None)}
+            of_all = gateway.broker_configs.describe(broker_id=None)
+            own = {entry.name: entry for entry in of_all}
         for name in params["configs"]:
             entry = entries.get(name)
             if entry is None or entry.is_read_only or entry.is_sensitive:

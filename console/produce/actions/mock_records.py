@@ -76,7 +76,7 @@ class MockSpec:
 
         def record(number: int) -> NewRecord:
             value = values.value(number)
-            return NewRecord(self._key(value), encode(value), (), self.partition)
+            return NewRecord(self._key(value), encode(value), partition=self.partition)
 
         return record
 

@@ -76,7 +76,7 @@ class ElectLeaders(ItemsAction):
         partitions = {key: (stored[key]["topic"], stored[key]["partition"]) for key in keys}
         errors = gateway.reassignments.elect_leaders(list(partitions.values()))
 
-        is_led: dict[str, bool] = {}  # by its preferred replica, by key
+        is_led: dict[str, bool] = {}  # key of a partition → its preferred replica leads it
 
         def all_led_or_failed() -> bool:
             found = cluster_state.partitions(gateway.wire.metadata(), params["names"])

@@ -31,7 +31,7 @@ def start(
     running = start_search.start(principal, cluster, query, limits)
     try:
         details = {"format": file_format, "search": _audit_fields(query)}
-        audit.record_by(principal, "record.export", cluster.slug, query.topic, {}, details)
+        audit.record_by(principal, "record.export", cluster.slug, query.topic, after=details)
     except BaseException:
         running.stop()
         raise

@@ -78,7 +78,7 @@ class RegisterSchema(ActionType):
         return [_("The registry judges the schema in another way now.")]
 
     def targets(self, resource: str, params: Params) -> list[str]:
-        """Also the subjects that it references: their schemas become a part of it."""
+        """The subject, and those that the schema references: their schemas become a part of it."""
         return [resource, *(subject for _name, subject, _version in params.get("references", ()))]
 
     def steps(self, params: Params) -> list[Step]:

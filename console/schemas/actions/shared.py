@@ -37,7 +37,7 @@ def changed_lines(before: SchemaText, after: SchemaText) -> list[Change]:
     changes = []
     for kind, text in comparison(before, after):
         if kind == REMOVED:
-            changes.append(Change("−", text[1:], "", ""))
+            changes.append(Change("−", before=text[1:], after=""))
         elif kind == ADDED:
-            changes.append(Change("+", "", text[1:], ""))
+            changes.append(Change("+", before="", after=text[1:]))
     return changes[:_CHANGES_MAX]

@@ -9,7 +9,7 @@ MOVES_MAX = 5
 
 
 def of_new_topic(then: Facts, now: Facts) -> list[str]:
-    """For the facts of CreateTopic."""
+    """The differences between facts of CreateTopic, as texts."""
     lines = []
     if now["exists"] and not then["exists"]:
         lines.append(_("A topic with this name was created meanwhile."))
@@ -35,7 +35,7 @@ def of_new_topic(then: Facts, now: Facts) -> list[str]:
 
 
 def of_existing_topic(then: Facts, now: Facts) -> list[str]:
-    """For the facts of changes to an existing topic (`shared.read_existing`)."""
+    """The differences between facts of an existing topic (`shared.read_existing`), as texts."""
     if now.get("topic_id") != then.get("topic_id"):
         return [_("The topic was deleted and created again.")]
     if now["partitions"] != then["partitions"]:

@@ -42,7 +42,8 @@ def gateway_error_of(error: KafkaError) -> GatewayError:
 
 
 def gateway_error_of_group_change(error: KafkaError) -> GatewayError:
-    """As `gateway_error_of`, for an error that answers a change of a group or of its offsets."""
+    """The GatewayError for an error that answers a change of a group or of its offsets: some codes
+    mean something else there."""
     if error.code() < 0:
         return gateway_error_of(error)
     return error_codes.exception_of_group_change(error.code(), _text(error))

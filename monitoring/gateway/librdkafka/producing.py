@@ -60,9 +60,8 @@ def send(
     timeout_s: float,
 ) -> list[WriteOutcome]:
     """Write records and wait for their outcomes."""
-    outcomes = [WriteOutcome(error=_unknown_reason(None), is_unknown=True, retriable=True)] * len(
-        records
-    )
+    unknown = WriteOutcome(error=_unknown_reason(why=None), is_unknown=True, retriable=True)
+    outcomes = [unknown] * len(records)
     deadline = time.monotonic() + timeout_s
     for number, record in enumerate(records):
         if record.partition is not None and record.partition not in partitions:
@@ -156,10 +155,11 @@ def _failed_outcome(
     text = _unknown_reason(error.str()) if is_unknown else mapped.message
     number = -1 if partition is None else partition
     retriable = error.retriable() or mapped.retriable
-    return WriteOutcome(number, None, text, is_unknown, retriable)
+    return WriteOutcome(number, error=text, is_unknown=is_unknown, retriable=retriable)
 
 
 def _unknown_reason(why: str | None) -> Reason:
+    """`why`: the error of the cluster; None = there was no answer in time."""
     if why is None:
         return Reason("record_unknown", why=Reason("timed_out"))
     return Reason("record_unknown", why=Reason("cluster_says", text=why))

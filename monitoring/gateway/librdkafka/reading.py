@@ -59,7 +59,7 @@ def read(request: ReadRequest) -> RecordPage:
         }
         reader = _Reader(consumer, topic, request.max_bytes, request.timeout_s)
         if not readable:
-            page = RecordPage(())
+            page = RecordPage(rows=())
         elif offset is not None:
             page = reader.read_forward(led[0], readable[led[0]], offset, request.limit)
         elif len(numbers) == 1:
@@ -119,7 +119,7 @@ class _Reader:
             raise OffsetOutOfRange(_range_message(self._topic, partition, log_range))
         older = offset if offset > log_range.start else None
         if offset == log_range.stop:
-            return RecordPage((), (), partition, older)
+            return RecordPage(rows=(), partition=partition, older_before=older)
         rows: list[RecordRow] = []
         size_bytes, at_end = 0, False
         self._assign({partition: OFFSET_BEGINNING if offset == log_range.start else offset})

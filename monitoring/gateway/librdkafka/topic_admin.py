@@ -177,7 +177,8 @@ def _config_value(entry: ConfigEntry) -> ConfigValue:
 
 
 def _default(entry: ConfigEntry) -> str | None:
-    """Kafka's own default, from the synonyms, which are all values of the setting."""
+    """Kafka's own default, from the synonyms, which are all values of the setting; None = it is not
+    among them."""
     for each in (entry, *entry.synonyms.values()):
         if ConfigSource(each.source) is ConfigSource.DEFAULT_CONFIG:
             return value_in_unit_of(entry.name, each.name, each.value)
@@ -185,7 +186,10 @@ def _default(entry: ConfigEntry) -> str | None:
 
 
 def _inherited(entry: ConfigEntry) -> str | None:
-    """The first value below the topic's own. The client keeps one synonym of each name."""
+    """The value that applies without the topic's own; None = secret, or not known.
+
+    The client keeps one synonym of each name.
+    """
     if entry.is_sensitive:
         return None
     own = ConfigSource.DYNAMIC_TOPIC_CONFIG

@@ -3,9 +3,9 @@
 Committed offsets are read before end offsets; otherwise the lag of a busy group could be negative.
 If a broker is down or slow, only its values are unknown, and `failures` has an entry for it.
 
-The reader runs on one event loop; threads decode large responses. Unchanged metadata is not decoded
-again, and neither are the requests made from it or the members of unchanged groups. limits.py
-limits what is read.
+The reader runs on one event loop; threads decode large responses. While the metadata is unchanged,
+it is not decoded again, and the requests made from it are not built again. The members of unchanged
+groups are not decoded again. limits.py limits what is read.
 """
 
 import asyncio
@@ -201,7 +201,7 @@ class ClusterReader:
         committed = await asyncio.gather(
             *(channel.request(partial(offset_fetch.request, part), timeout_s) for part in parts)
         )
-        coordinator = CoordinatorAnswers(broker.id, listed, [], [])
+        coordinator = CoordinatorAnswers(broker.id, listed, commits=[], described=[])
         for part, answer in zip(parts, committed, strict=True):
             coordinator.commits += await _decoded(offset_fetch.decode, answer, part)
         answers.add_coordinator(coordinator)

@@ -124,7 +124,7 @@ class _GroupDecoder:
         cursor.skip(4)
         if count > limits.MEMBERS_PER_GROUP_MAX:
             self._invalid.add(Reason("group_members", group=printable(group), n=count))
-            return DescribedGroup(group, error_code or _MEMBERS_REFUSED, _short(state), ())
+            return DescribedGroup(group, error_code or _MEMBERS_REFUSED, _short(state), members=())
         return DescribedGroup(group, error_code, _short(state), tuple(members))
 
     def _member(self, group: str, protocol: str) -> Member:
@@ -136,16 +136,16 @@ class _GroupDecoder:
         if max(len(member_id), len(client), len(host)) > limits.TEXT_LENGTH_MAX:
             names = {"group": printable(group), "member": printable(member_id)}
             self._invalid.add(Reason("member_names", **names))
-            return Member(printable(member_id), printable(client), printable(host), ())
+            return Member(printable(member_id), printable(client), printable(host), assigned=())
         if protocol != "consumer":
-            return Member(member_id, client, host, ())
+            return Member(member_id, client, host, assigned=())
         topics = Cursor(assignment, 2)
         assigned = parse_assignment(topics, limits.GROUP_TOPICS_MAX - self._topics_read)
         self._topics_read += topics.items  # malformed assignments count as well
         if assigned is None:
             names = {"group": printable(group), "member": printable(member_id)}
             self._invalid.add(Reason("member_assignment", **names))
-            return Member(member_id, client, host, ())
+            return Member(member_id, client, host, assigned=())
         return Member(member_id, client, host, assigned)
 
 

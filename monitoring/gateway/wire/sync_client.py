@@ -41,7 +41,7 @@ class SyncClient:
 
         Raises GatewayError within 5 seconds.
         """
-        return self._metadata_of([]).cluster_id
+        return self._metadata_of(topics=[]).cluster_id
 
     def has_topic(self, name: str) -> bool:
         """Whether the cluster has this topic now. Raises GatewayError within 5 seconds."""
@@ -67,7 +67,7 @@ class SyncClient:
         The broker sends the whole batch, once. Raises GatewayError within 10 seconds.
         """
         # Brokers send the first batch whole, whatever the limit: with one byte only this batch.
-        return fetch.batch_header_at(self._fetch(topic, partition, offset, 1), offset)
+        return fetch.batch_header_at(self._fetch(topic, partition, offset, max_bytes=1), offset)
 
     def batch_headers(
         self, topic: str, partition: int, offset: int, max_bytes: int
@@ -106,7 +106,7 @@ class SyncClient:
             raise ClusterUnavailable(reason) from error
 
     async def _read_metadata(self, topics: Sequence[str] | None) -> Metadata:
-        reader = ClusterReader(self._settings, None, now_ms)
+        reader = ClusterReader(self._settings, broker_stats=None, now_ms=now_ms)
         try:
             return await reader.read_metadata(timeouts.READ_S / 2, topics)
         finally:
@@ -140,7 +140,7 @@ class SyncClient:
             return channels[-1]
 
         try:
-            broker = (await self._read_metadata([])).brokers[0]
+            broker = (await self._read_metadata(topics=[])).brokers[0]
             answer = await channel(broker.host, broker.port).request(
                 partial(offset_delete.coordinator_request, group), timeouts.READ_S
             )
@@ -161,7 +161,7 @@ class SyncClient:
         }
 
     async def _read_offset_ranges(self, topic: str, timeout_s: float) -> dict[int, range]:
-        reader = ClusterReader(self._settings, None, now_ms)
+        reader = ClusterReader(self._settings, broker_stats=None, now_ms=now_ms)
         try:
             topic_metadata = await reader.read_metadata(timeout_s / 2, [topic])
             answers = await reader.read_offsets(topic_metadata, timeout_s / 2)

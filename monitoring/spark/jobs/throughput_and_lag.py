@@ -172,7 +172,7 @@ def _rolled_up(
     sums: dict[int, Bucket] = {}
     for bucket in request.buckets:
         at_ms = bucket_start(bucket.at_ms, bucket_ms)
-        before = sums.get(at_ms, Bucket(at_ms, 0, 0))
+        before = sums.get(at_ms, Bucket(at_ms, samples=0, rated_ms=0))
         sums[at_ms] = Bucket(
             at_ms, before.samples + bucket.samples, before.rated_ms + bucket.rated_ms
         )
@@ -201,10 +201,10 @@ def _rows(spark: SparkSession, request: Request, table: Table) -> tuple[DataFram
             changed = inside.where(F.col("at_ms") == first_ms).select(*table.keys)
             held = rows_held_at(before, table, first_ms + 1)
             inside = inside.unionByName(held.join(changed, list(table.keys), "left_anti"))
-            buckets.append(Bucket(first_ms + 1, 0, 0))
+            buckets.append(Bucket(first_ms + 1, samples=0, rated_ms=0))
         found = inside if found is None else found.unionByName(inside)
     if found is None:
-        found = from_raw(read(spark, table.name, [], is_raw=True), table, [])
+        found = from_raw(read(spark, table.name, files=[], is_raw=True), table, ticks=[])
     return found, buckets
 
 

@@ -32,7 +32,11 @@ def buckets_of(ticks: pa.Table, *, is_raw: bool) -> list[Bucket]:
     """The buckets of the ticks table of a level; gaps of raw ticks are skipped."""
     if is_raw:
         rows = zip(*(ticks[n].to_pylist() for n in ("at_ms", "status", "step_ms")), strict=True)
-        return [Bucket(at_ms, 1, step_ms or 0) for at_ms, status, step_ms in rows if status == "ok"]
+        return [
+            Bucket(at_ms, samples=1, rated_ms=step_ms or 0)
+            for at_ms, status, step_ms in rows
+            if status == "ok"
+        ]
     columns = (ticks[name].to_pylist() for name in ("at_ms", "samples", "rated_ms"))
     return [Bucket(*row) for row in zip(*columns, strict=True)]
 

@@ -20,7 +20,7 @@ def within(rows: DataFrame, scope: Scope) -> DataFrame:
 
 
 def shows_topic(topic: Column, scope: Scope) -> Column:
-    """As Scope.shows_topic."""
+    """Whether the scope shows the topic: Scope.shows_topic as a condition on a column."""
     shows = F.lit(True) if ANY in scope.topics else _matches(topic, scope.topics)
     if scope.hidden_topics:
         shows = shows & ~topic.isin(sorted(scope.hidden_topics))
@@ -28,7 +28,7 @@ def shows_topic(topic: Column, scope: Scope) -> Column:
 
 
 def _matches(name: Column, patterns: Sequence[str]) -> Column:
-    """As monitoring.scope.matches."""
+    """Whether a pattern matches the name: monitoring.scope.matches as a condition on a column."""
     found = F.lit(False)
     for pattern in patterns:
         is_prefix = pattern.endswith(ANY)
