@@ -1,7 +1,7 @@
 """The addresses of the first brokers: from --bootstrap-server, or from ZooKeeper (--zookeeper)."""
 
 from brokerd.cli import zookeeper_session
-from brokerd.cli.options import CliError, Options, UsageError, has
+from brokerd.cli.options import CliError, Options, UsageError
 
 Address = tuple[str, int]
 _EXAMPLE = "Please provide valid host:port like host1:9091,host2:9092"
@@ -10,7 +10,7 @@ _EXAMPLE = "Please provide valid host:port like host1:9091,host2:9092"
 def bootstrap_addresses(options: Options) -> list[Address]:
     """The brokers that the options name, also the older --broker-list. Raises CliError."""
     if getattr(options, "zookeeper", None):
-        if has(options, "bootstrap-server"):
+        if options.has("bootstrap-server"):
             raise UsageError('Option "[bootstrap-server]" can\'t be used with option "[zookeeper]"')
         return _from_zookeeper(options.zookeeper)
     text = options.bootstrap_server or getattr(options, "broker_list", None)
