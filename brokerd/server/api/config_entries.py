@@ -19,7 +19,7 @@ from brokerd.config.tls_settings import KEYS as TLS_KEYS
 from brokerd.config.tls_settings import PREFIX, PROTOCOLS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
 from brokerd.config.update_modes import known_setting
-from brokerd.config.values import ConfigType, comma_list, java_double
+from brokerd.config.values import ConfigType, comma_list, java_double, words
 
 Entry = dict[str, Any]
 
@@ -242,7 +242,7 @@ def _normal(kind: ConfigType, text: str) -> str:
     except ValueError:
         return text
     if kind is ConfigType.LIST:
-        return ",".join(word.strip() for word in text.split(",") if word.strip())
+        return comma_list(words(text))
     return text
 
 
