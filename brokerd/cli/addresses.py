@@ -2,6 +2,8 @@
 
 from brokerd.cli import zookeeper_session
 from brokerd.cli.options import CliError, Options, UsageError
+from brokerd.cluster.zookeeper.paths import BROKER_IDS, broker
+from brokerd.cluster.zookeeper.znode_json import decode_broker
 
 Address = tuple[str, int]
 _EXAMPLE = "Please provide valid host:port like host1:9091,host2:9092"
@@ -34,9 +36,6 @@ def parse_addresses(text: str) -> list[Address]:
 
 
 def _from_zookeeper(connect: str) -> list[Address]:
-    from brokerd.cluster.zookeeper.paths import BROKER_IDS, broker
-    from brokerd.cluster.zookeeper.znode_json import decode_broker
-
     addresses: list[Address] = []
     with zookeeper_session.session(connect, "names no brokers") as client:
         for broker_id in sorted(client.get_children(BROKER_IDS), key=int):

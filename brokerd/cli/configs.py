@@ -17,7 +17,7 @@ from brokerd.cli.client import Client
 from brokerd.cli.config_entities import BROKERS, CLIENTS, IPS, LOGGERS, TOPICS, USERS, Entities
 from brokerd.cli.error_messages import raise_for_code
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, read_properties, run
-from brokerd.config.values import words
+from brokerd.config.values import ConfigSource, words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 
@@ -190,11 +190,13 @@ def _describe(client: Client, options: Options, entities: Entities) -> None:
             print(config_lines.config_line(entry))
 
 
-def _source(kind: str, name: str) -> int:
+def _source(kind: str, name: str) -> ConfigSource:
     """The source of a setting of exactly this topic or broker; '' is the default of brokers."""
     if kind == TOPICS:
-        return config_lines.DYNAMIC_TOPIC
-    return config_lines.DYNAMIC_BROKER if name else config_lines.DYNAMIC_DEFAULT_BROKER
+        return ConfigSource.DYNAMIC_TOPIC_CONFIG
+    if name:
+        return ConfigSource.DYNAMIC_BROKER_CONFIG
+    return ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
 
 
 def _describe_quotas(client: Client, entities: Entities) -> None:

@@ -7,7 +7,6 @@ out: so log.retention.ms has none if it was not set, although log.retention.hour
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from enum import IntEnum
 from typing import Any
 
 from brokerd.config.broker_config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
@@ -19,18 +18,9 @@ from brokerd.config.tls_settings import KEYS as TLS_KEYS
 from brokerd.config.tls_settings import PREFIX, PROTOCOLS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
 from brokerd.config.update_modes import known_setting
-from brokerd.config.values import ConfigType, comma_list, java_double, words
+from brokerd.config.values import ConfigSource, ConfigType, comma_list, java_double, words
 
 Entry = dict[str, Any]
-
-
-class Source(IntEnum):
-    DYNAMIC_TOPIC = 1
-    DYNAMIC_BROKER = 2
-    DYNAMIC_DEFAULT_BROKER = 3
-    STATIC_BROKER = 4
-    DEFAULT = 5
-    DYNAMIC_BROKER_LOGGER = 6
 
 
 _SYNONYMS = {
@@ -94,22 +84,28 @@ def topic_entries(
 def _topic_entry(
     key: TopicKey, text: str, config: Mapping[str, str], settings: BrokerSettings
 ) -> Entry:
-    value = _normal(key.type, text)
-    synonyms = [_synonym(key.name, value, Source.DYNAMIC_TOPIC)] if key.name in config else []
-    if key.broker_keys:
-        synonyms += _broker_synonyms(key.broker_keys[0].name, settings)
-    return _entry(key.name, value, key.type, synonyms, TOPIC_DOCUMENTATION.get(key.name))
+    synonyms = _topic_synonyms(key.name, key.type, key.broker_keys[0].name, config, settings)
+    documentation = TOPIC_DOCUMENTATION.get(key.name)
+    return _entry(key.name, _normal(key.type, text), key.type, synonyms, documentation)
 
 
 def _kept_entry(name: str, config: Mapping[str, str], settings: BrokerSettings) -> Entry:
     kept = WITHOUT_EFFECT[name]
-    synonyms = []
-    if name in config:
-        synonyms.append(_synonym(name, _normal(kept.type, config[name]), Source.DYNAMIC_TOPIC))
-    if kept.broker_key:
-        synonyms += _broker_synonyms(kept.broker_key, settings)
+    synonyms = _topic_synonyms(name, kept.type, kept.broker_key, config, settings)
     value = synonyms[0]["value"] if synonyms else kept.default
     return _entry(name, value, kept.type, synonyms, KEPT_DOCUMENTATION)
+
+
+def _topic_synonyms(
+    name: str,
+    kind: ConfigType,
+    broker_key: str,
+    config: Mapping[str, str],
+    settings: BrokerSettings,
+) -> list[Entry]:
+    source = ConfigSource.DYNAMIC_TOPIC_CONFIG
+    own = [_synonym(name, _normal(kind, config[name]), source)] if name in config else []
+    return own + (_broker_synonyms(broker_key, settings) if broker_key else [])
 
 
 def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
@@ -124,7 +120,7 @@ def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> 
 
 
 def default_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
-    source = Source.DYNAMIC_DEFAULT_BROKER
+    source = ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
     return [
         _broker_entry(name, [each for each in synonyms if each["source"] == source])
         for name in sorted(settings.defaults)
@@ -170,12 +166,12 @@ def _broker_type(name: str) -> ConfigType:
 def _broker_synonyms(name: str, settings: BrokerSettings) -> list[Entry]:
     """Each source that sets `name` or another name of the same setting, those in force first."""
     is_secret = _is_secret(_broker_type(name))
-    names = _names(name)
-    places: Sequence[tuple[Source, Callable[[str], str | None]]] = (
-        (Source.DYNAMIC_BROKER, settings.own.get),
-        (Source.DYNAMIC_DEFAULT_BROKER, settings.defaults.get),
-        (Source.STATIC_BROKER, lambda each: settings.static.raw.get(_STATIC_NAMES.get(each, each))),
-        (Source.DEFAULT, default_text),
+    names, static = _names(name), settings.static.raw
+    places: Sequence[tuple[ConfigSource, Callable[[str], str | None]]] = (
+        (ConfigSource.DYNAMIC_BROKER_CONFIG, settings.own.get),
+        (ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG, settings.defaults.get),
+        (ConfigSource.STATIC_BROKER_CONFIG, lambda each: static.get(_STATIC_NAMES.get(each, each))),
+        (ConfigSource.DEFAULT_CONFIG, default_text),
     )
     found = [
         _synonym(each, None if is_secret else text, source)
@@ -207,7 +203,7 @@ def default_text(name: str) -> str | None:
 def _entry(
     name: str, value: str | None, kind: ConfigType, synonyms: list[Entry], documentation: str | None
 ) -> Entry:
-    source = synonyms[0]["source"] if synonyms else Source.DEFAULT
+    source = synonyms[0]["source"] if synonyms else ConfigSource.DEFAULT_CONFIG
     return {
         "name": name,
         "value": None if _is_secret(kind) else value,
@@ -225,7 +221,7 @@ def _is_secret(kind: ConfigType) -> bool:
     return kind in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
 
-def _synonym(name: str, value: str | None, source: Source) -> Entry:
+def _synonym(name: str, value: str | None, source: ConfigSource) -> Entry:
     return {"name": name, "value": value, "source": int(source)}
 
 

@@ -9,9 +9,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from brokerd.config.incremental_changes import ConfigChange, ConfigOperation
-from brokerd.config.values import ConfigType
+from brokerd.config.values import ConfigSource, ConfigType
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.server.api.config_entries import Source
 
 ROOT = "root"
 _LEVELS = {
@@ -30,7 +29,7 @@ def logger_entries(wanted: Collection[str] | None) -> list[dict[str, Any]]:
             "name": name,
             "value": _level_name(_logger(name).getEffectiveLevel()),
             "read_only": False,
-            "config_source": int(Source.DYNAMIC_BROKER_LOGGER),
+            "config_source": int(ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG),
             "is_sensitive": False,
             "synonyms": [],
             "config_type": int(ConfigType.UNKNOWN),
