@@ -4,6 +4,7 @@ from brokerd.cli import zookeeper_session
 from brokerd.cli.options import CliError, Options, UsageError
 from brokerd.cluster.zookeeper.paths import BROKER_IDS, broker
 from brokerd.cluster.zookeeper.znode_json import decode_broker
+from brokerd.config.values import words
 
 Address = tuple[str, int]
 _EXAMPLE = "Please provide valid host:port like host1:9091,host2:9092"
@@ -24,7 +25,7 @@ def bootstrap_addresses(options: Options) -> list[Address]:
 def parse_addresses(text: str) -> list[Address]:
     """`host:port,…`, an IPv6 address in brackets. Raises UsageError."""
     addresses = []
-    for each in filter(None, (part.strip() for part in text.split(","))):
+    for each in words(text):
         host, _, port = each.rpartition(":")
         bare = host.removeprefix("[").removesuffix("]")
         if not bare or not port.isdecimal() or not 0 < int(port) < 65536:

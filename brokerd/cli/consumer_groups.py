@@ -13,7 +13,6 @@ from brokerd.config.values import words
 from brokerd.errors import KafkaError
 from brokerd.topic_partition import TopicPartition
 
-ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 TIMEOUT_MS = 5000
 GROUP_TYPES = ("consumer", "classic")
 _ACTIONS_OF_OPTION = {
@@ -87,7 +86,7 @@ def _checked_action(options: Options) -> str:
         reset_offsets.check_options(options, scoped)
     options.check_invalid("group", "all-groups", "list")
     options.check_invalid("topic", "list", "describe")
-    return options.single_action(ACTIONS)
+    return options.single_action(_ACTIONS)
 
 
 def _check_describe(options: Options, scoped: bool) -> None:

@@ -5,7 +5,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -81,7 +81,7 @@ class Options(argparse.Namespace):
                 f"Option(s) [{listed}] are unavailable given other options on the command line"
             )
 
-    def single_action(self, actions: Sequence[str]) -> str:
+    def single_action(self, actions: Iterable[str]) -> str:
         """The action that was given. UsageError unless it is exactly one."""
         wanted = list(filter(self.has, actions))
         if len(wanted) != 1:

@@ -19,7 +19,6 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT16_MAX
 from brokerd.protocol.api_keys import ApiKey
 
-ACTIONS = ("list", "describe", "create", "alter", "delete")
 TIMEOUT_MS = 30_000
 NO_ID = UUID(int=0)
 """Kafka's Uuid.ZERO_UUID: no id was given."""
@@ -76,14 +75,14 @@ def _run(options: Options) -> None:
 
 
 def _checked_action(options: Options) -> str:
-    action = options.single_action(ACTIONS)
+    action = options.single_action(_ACTIONS)
     if action == "describe":
         if options.if_exists and not options.has("topic") and not options.has("topic-id"):
             raise UsageError("--topic or --topic-id is required to describe a topic")
     elif action != "list":
         options.check_required("topic")
     for option, actions in _ACTIONS_OF_OPTION.items():
-        options.check_invalid(option, *(each for each in ACTIONS if each not in actions))
+        options.check_invalid(option, *(each for each in _ACTIONS if each not in actions))
     options.check_invalid("topics-with-overrides", *REPORTS)
     if action == "create":
         options.check_invalid("replica-assignment", "partitions", "replication-factor")
