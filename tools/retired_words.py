@@ -133,7 +133,9 @@ RETIRED = {
     "brokerd.security.tls": "brokerd.security.ssl_contexts",
     "brokerd.server.fetch.served_fetch": "brokerd.server.fetch.serve_fetch",
     "brokerd.config.config_def": "brokerd.config.update_modes",
-    "brokerd.config.fixed": "brokerd.config.single_value_settings",
+    "brokerd.config.fixed": "brokerd.server.api.config_entries",
+    "brokerd.config.single_value_settings": "brokerd.server.api.config_entries",
+    "brokerd.coordinator.transaction.producer_ids": "brokerd.server.coordinator_runtime.producer_id_source",  # noqa: E501
     "brokerd.config.changes": "brokerd.config.incremental_changes",
     "brokerd.config.broker": "brokerd.config.broker_config",
     "brokerd.config.dynamic": "brokerd.config.dynamic_config",

@@ -13,7 +13,6 @@ from brokerd.config.broker_config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_k
 from brokerd.config.docs import BROKER_DOCUMENTATION, KEPT_DOCUMENTATION, TOPIC_DOCUMENTATION
 from brokerd.config.dynamic_config import DYNAMIC_ONLY, BrokerSettings, is_read_only
 from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
-from brokerd.config.single_value_settings import FIXED_DOCUMENTATION, FIXED_SETTINGS
 from brokerd.config.tls_settings import KEYS as TLS_KEYS
 from brokerd.config.tls_settings import PREFIX, PROTOCOLS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
@@ -31,6 +30,32 @@ _SYNONYMS = {
 }
 _STATIC_NAMES = {"node.id": "broker.id"}
 """Settings that are returned with the value of another one of the properties file."""
+_FIXED_DOCUMENTATION = "This broker has no other value; a change has no effect."
+_FIXED: Mapping[str, str | None] = {
+    "alter.config.policy.class.name": None,
+    "authorizer.class.name": "",
+    "client.quota.callback.class": None,
+    "connections.max.reauth.ms": "0",
+    "control.plane.listener.name": None,
+    "controlled.shutdown.enable": "true",
+    "create.topic.policy.class.name": None,
+    "early.start.listeners": None,
+    "eligible.leader.replicas.enable": "false",
+    "group.coordinator.rebalance.protocols": "classic",
+    "inter.broker.protocol.version": "3.9-IV0",
+    "metric.reporters": "",
+    "offsets.commit.required.acks": "-1",
+    "offsets.topic.compression.codec": "0",
+    "process.roles": "",
+    "remote.log.storage.system.enable": "false",
+    "replica.selector.class": None,
+    "zookeeper.metadata.migration.enable": "false",
+    "zookeeper.ssl.client.enable": "false",
+    **{kept.broker_key: kept.default for kept in WITHOUT_EFFECT.values() if kept.broker_key},
+}
+"""Settings of Kafka 3.9 that have only one value here; None is returned as null. Tools read some of
+them: from `inter.broker.protocol.version` they learn which requests they may send. A value that
+somebody sets is stored and returned, and has no effect."""
 _DEFAULTS: Mapping[str, str | None] = {
     "advertised.listeners": None,
     "broker.rack": None,
@@ -56,7 +81,7 @@ _DEFAULTS: Mapping[str, str | None] = {
     "ssl.keystore.type": "JKS",
     "ssl.protocol": PROTOCOLS[-1],
     "ssl.truststore.type": "JKS",
-    **FIXED_SETTINGS,
+    **_FIXED,
 }
 """Defaults that are not those of a field of BrokerConfig: None is answered as null."""
 
@@ -144,8 +169,8 @@ def _broker_entry(name: str, synonyms: list[Entry]) -> Entry:
 def _broker_documentation(name: str) -> str | None:
     if name in BROKER_DOCUMENTATION:
         return BROKER_DOCUMENTATION[name]
-    if name in FIXED_SETTINGS:
-        return FIXED_DOCUMENTATION
+    if name in _FIXED:
+        return _FIXED_DOCUMENTATION
     topic_name = _FOR_TOPICS.get(name)
     if topic_name is None:
         return None

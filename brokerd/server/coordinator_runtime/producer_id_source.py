@@ -1,9 +1,10 @@
-"""Producer ids for this broker's clients, out of the block that the cluster gave it."""
+"""Producer ids for this broker's clients, out of the block that the cluster gave it. What is left
+of a block at a restart is lost."""
 
 import asyncio
+from collections.abc import Iterator
 
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-from brokerd.coordinator.transaction.producer_ids import ProducerIds
 
 
 class ProducerIdSource:
@@ -11,15 +12,17 @@ class ProducerIdSource:
 
     def __init__(self, cluster: BrokerLifecycle) -> None:
         self._cluster = cluster
-        self._ids = ProducerIds()
+        self._left: Iterator[int] = iter(())
         self._claiming = asyncio.Lock()
 
     async def next_id(self) -> int:
         """A producer id that was never given out. Raises KafkaError if no block can be claimed."""
         async with self._claiming:
-            taken = self._ids.take()
+            taken = next(self._left, None)
             if taken is None:
-                self._ids.refill(*await self._cluster.next_producer_id_block())
-                taken = self._ids.take()
-            assert taken is not None
+                first, last = await self._cluster.next_producer_id_block()
+                if not 0 <= first <= last:
+                    raise ValueError(f"no block of producer ids: {first} to {last}")
+                self._left = iter(range(first, last + 1))
+                taken = next(self._left)
             return taken
