@@ -58,7 +58,7 @@ def _run(options: Options) -> None:
     if options.timeout <= 0:
         raise CliError("--timeout must be more than 0")
     with admin_calls.connect(options, options.timeout / 1000) as client:
-        _ACTIONS[action](client, options)
+        ACTIONS[action](client, options)
 
 
 def _print_error(line: str) -> None:
@@ -86,7 +86,7 @@ def _checked_action(options: Options) -> str:
         reset_offsets.check_options(options, scoped)
     options.check_invalid("group", "all-groups", "list")
     options.check_invalid("topic", "list", "describe")
-    return options.single_action(_ACTIONS)
+    return options.single_action(ACTIONS)
 
 
 def _check_describe(options: Options, scoped: bool) -> None:
@@ -213,7 +213,7 @@ def _delete_offsets(client: Client, options: Options) -> None:
     print(*group_lines.deleted_table(codes), sep="\n")
 
 
-_ACTIONS = {
+ACTIONS = {
     "list": _list, "describe": _describe, "delete": _delete, "reset-offsets": _reset,
     "delete-offsets": _delete_offsets,
 }  # fmt: skip

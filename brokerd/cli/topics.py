@@ -71,18 +71,18 @@ def _print_failure(error: Exception) -> int:
 def _run(options: Options) -> None:
     action = _checked_action(options)
     with admin_calls.connect(options) as client:
-        _ACTIONS[action](client, options)
+        ACTIONS[action](client, options)
 
 
 def _checked_action(options: Options) -> str:
-    action = options.single_action(_ACTIONS)
+    action = options.single_action(ACTIONS)
     if action == "describe":
         if options.if_exists and not options.has("topic") and not options.has("topic-id"):
             raise UsageError("--topic or --topic-id is required to describe a topic")
     elif action != "list":
         options.check_required("topic")
     for option, actions in _ACTIONS_OF_OPTION.items():
-        options.check_invalid(option, *(each for each in _ACTIONS if each not in actions))
+        options.check_invalid(option, *(each for each in ACTIONS if each not in actions))
     options.check_invalid("topics-with-overrides", *REPORTS)
     if action == "create":
         options.check_invalid("replica-assignment", "partitions", "replication-factor")
@@ -270,6 +270,6 @@ def _reassignments(client: Client) -> dict[str, dict[int, topic_lines.Reassignme
     return moving
 
 
-_ACTIONS = {
+ACTIONS = {
     "list": _list, "describe": _describe, "create": _create, "alter": _alter, "delete": _delete,
 }  # fmt: skip
