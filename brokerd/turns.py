@@ -81,17 +81,26 @@ async def in_turns(items: Iterable[Item], work: Callable[[Item], object]) -> Non
             ends_s = now_s() + TURN_S
 
 
-async def in_turns_awaited(
-    items: Iterable[Item], work: Callable[[Item], Awaitable[object]]
-) -> None:
-    """As `in_turns` with work that may have to wait, and often does not."""
+async def map_in_turns(items: Iterable[Item], work: Callable[[Item], Result]) -> list[Result]:
+    """The results of `work` for each item, in order, made as by `in_turns`."""
+    results: list[Result] = []
+    await in_turns(items, lambda item: results.append(work(item)))
+    return results
+
+
+async def map_in_turns_awaited(
+    items: Iterable[Item], work: Callable[[Item], Awaitable[Result]]
+) -> list[Result]:
+    """As `map_in_turns` with work that may have to wait, and often does not."""
     now_s = asyncio.get_running_loop().time
     ends_s = now_s() + TURN_S
+    results: list[Result] = []
     for item in items:
-        await work(item)
+        results.append(await work(item))
         if now_s() > ends_s:
             await asyncio.sleep(0)
             ends_s = now_s() + TURN_S
+    return results
 
 
 def at_once_or_in_turns(
@@ -114,6 +123,13 @@ async def _in_turns(
     await asyncio.sleep(0)
     await in_turns(items, work)
     return result
+
+
+def begin_task(tasks: set[asyncio.Task[None]], work: Coroutine[Any, Any, None]) -> None:
+    """Begins a task; `tasks` has it until it has ended."""
+    task = asyncio.ensure_future(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
 
 
 def run_steps(steps: Steps[None], begin: Callable[[Coroutine[Any, Any, None]], object]) -> None:

@@ -1,7 +1,10 @@
 """The addresses of the first brokers: from --bootstrap-server, or from ZooKeeper (--zookeeper)."""
 
 from brokerd.cli import zookeeper_session
-from brokerd.cli.options import CliError, Options, UsageError, has
+from brokerd.cli.options import CliError, Options, UsageError
+from brokerd.cluster.zookeeper.paths import BROKER_IDS, broker
+from brokerd.cluster.zookeeper.znode_json import decode_broker
+from brokerd.config.values import words
 
 Address = tuple[str, int]
 _EXAMPLE = "Please provide valid host:port like host1:9091,host2:9092"
@@ -10,7 +13,7 @@ _EXAMPLE = "Please provide valid host:port like host1:9091,host2:9092"
 def bootstrap_addresses(options: Options) -> list[Address]:
     """The brokers that the options name, also the older --broker-list. Raises CliError."""
     if getattr(options, "zookeeper", None):
-        if has(options, "bootstrap-server"):
+        if options.has("bootstrap-server"):
             raise UsageError('Option "[bootstrap-server]" can\'t be used with option "[zookeeper]"')
         return _from_zookeeper(options.zookeeper)
     text = options.bootstrap_server or getattr(options, "broker_list", None)
@@ -22,7 +25,7 @@ def bootstrap_addresses(options: Options) -> list[Address]:
 def parse_addresses(text: str) -> list[Address]:
     """`host:port,…`, an IPv6 address in brackets. Raises UsageError."""
     addresses = []
-    for each in filter(None, (part.strip() for part in text.split(","))):
+    for each in words(text):
         host, _, port = each.rpartition(":")
         bare = host.removeprefix("[").removesuffix("]")
         if not bare or not port.isdecimal() or not 0 < int(port) < 65536:
@@ -34,9 +37,6 @@ def parse_addresses(text: str) -> list[Address]:
 
 
 def _from_zookeeper(connect: str) -> list[Address]:
-    from brokerd.cluster.zookeeper.paths import BROKER_IDS, broker
-    from brokerd.cluster.zookeeper.znode_json import decode_broker
-
     addresses: list[Address] = []
     with zookeeper_session.session(connect, "names no brokers") as client:
         for broker_id in sorted(client.get_children(BROKER_IDS), key=int):

@@ -3,7 +3,7 @@ or --entity-default, in order, or by a short option such as --topic or --broker-
 
 from dataclasses import dataclass
 
-from brokerd.cli.options import CliError, Options, has, int32
+from brokerd.cli.options import CliError, OptionParser, Options, int32
 
 TOPICS, BROKERS, LOGGERS = "topics", "brokers", "broker-loggers"
 USERS, CLIENTS, IPS = "users", "clients", "ips"
@@ -33,6 +33,30 @@ class Entities:
         """The name that was given first, None where there is none."""
         return self.names[0] if self.names else None
 
+    def check_alterable(self) -> None:
+        """Raises CliError unless an entity, or the default of a type, is named."""
+        may_be_default = self.kind in _WITH_DEFAULT
+        if not self.names or not (self.name or may_be_default):
+            what = "entity-name or default entity" if may_be_default else "entity name"
+            raise CliError(f"an {what} must be specified with --alter of {','.join(self.types)}")
+
+    def check_describable(self) -> None:
+        """Raises CliError for loggers without a broker."""
+        if self.kind == LOGGERS and not self.name:
+            raise CliError(f"an entity name must be specified with --describe of {LOGGERS}")
+
+
+def add_options(parser: OptionParser) -> None:
+    kinds = "topics, brokers, broker-loggers, users, clients or ips."
+    parser.option("entity-type", kinds, "TYPE", many=True, into="entity_types")
+    names = "The topic, the broker's id, the user, client id or address."
+    parser.option("entity-name", names, "NAME", many=True, into="entity_names")
+    parser.flag("entity-default", "The default of all of a type.", empty_in="entity_names")
+    for short, kind in NAMED:
+        parser.option(short, f"One of the {kind}.", "NAME")
+    for short, kind in DEFAULTS:
+        parser.flag(short, f"The default of all {kind}.")
+
 
 def read_entities(options: Options) -> Entities:
     """The entities that the options name. Raises CliError with Kafka's messages."""
@@ -40,15 +64,15 @@ def read_entities(options: Options) -> Entities:
     names = list(options.entity_names or ())
     are_long = bool(types or names)
     for flag, kind in NAMED:
-        if has(options, flag):
+        if options.has(flag):
             types.append(kind)
             names.append(getattr(options, flag.replace("-", "_")))
     for flag, kind in DEFAULTS:
-        if has(options, flag):
+        if options.has(flag):
             types.append(kind)
             names.append("")
     _check_types(types)
-    if are_long and any(has(options, flag) for flag, _ in (*NAMED, *DEFAULTS)):
+    if are_long and any(options.has(flag) for flag, _ in (*NAMED, *DEFAULTS)):
         raise CliError(
             "--entity-{type,name,default} should not be used in conjunction with specific entity"
             " flags"
@@ -79,17 +103,3 @@ def _check_id(kind: str, name: str) -> None:
         raise CliError(
             f"The entity name for {kind} must be a valid integer broker id, but it is: {name}"
         ) from None
-
-
-def check_alterable(entities: Entities) -> None:
-    """Raises CliError unless an entity, or the default of a type, is named."""
-    if entities.names and (entities.name or entities.kind in _WITH_DEFAULT):
-        return
-    what = "entity-name or default entity" if entities.kind in _WITH_DEFAULT else "entity name"
-    raise CliError(f"an {what} must be specified with --alter of {','.join(entities.types)}")
-
-
-def check_describable(entities: Entities) -> None:
-    """Raises CliError for loggers without a broker."""
-    if entities.kind == LOGGERS and not entities.name:
-        raise CliError(f"an entity name must be specified with --describe of {LOGGERS}")

@@ -5,13 +5,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from brokerd.cli.options import CliError
+from brokerd.config.values import ConfigSource
 
-SOURCES = {
-    0: "UNKNOWN", 1: "DYNAMIC_TOPIC_CONFIG", 2: "DYNAMIC_BROKER_CONFIG",
-    3: "DYNAMIC_DEFAULT_BROKER_CONFIG", 4: "STATIC_BROKER_CONFIG", 5: "DEFAULT_CONFIG",
-    6: "DYNAMIC_BROKER_LOGGER_CONFIG",
-}  # fmt: skip
-DYNAMIC_TOPIC, DYNAMIC_BROKER, DYNAMIC_DEFAULT_BROKER = 1, 2, 3
 _OUTSIDE_BRACKETS = r"(?=[^\]]*(?:\[|$))"
 _BETWEEN = re.compile("," + _OUTSIDE_BRACKETS)
 _EQUALS = re.compile(r"\s*=\s*" + _OUTSIDE_BRACKETS)
@@ -44,7 +39,7 @@ def heading(kind: str, name: str, *, everything: bool) -> str:
 
 def config_line(entry: Any) -> str:
     synonyms = ", ".join(
-        f"{SOURCES.get(each.source, 'UNKNOWN')}:{each.name}={_value_text(each.value)}"
+        f"{ConfigSource(each.source).name}:{each.name}={_value_text(each.value)}"
         for each in entry.synonyms
     )
     sensitive = "true" if entry.is_sensitive else "false"

@@ -5,34 +5,19 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 
-from brokerd.cli import admin_calls, client_quotas, config_lines, scram_credentials, stopped_brokers
+from brokerd.cli import (
+    admin_calls,
+    client_quotas,
+    config_entities,
+    config_lines,
+    scram_credentials,
+    stopped_brokers,
+)
 from brokerd.cli.client import Client
-from brokerd.cli.config_entities import (
-    BROKERS,
-    CLIENTS,
-    DEFAULTS,
-    IPS,
-    LOGGERS,
-    NAMED,
-    TOPICS,
-    USERS,
-    Entities,
-    check_alterable,
-    check_describable,
-    read_entities,
-)
+from brokerd.cli.config_entities import BROKERS, CLIENTS, IPS, LOGGERS, TOPICS, USERS, Entities
 from brokerd.cli.error_messages import raise_for_code
-from brokerd.cli.options import (
-    CliError,
-    OptionParser,
-    Options,
-    UsageError,
-    has,
-    read_properties,
-    run,
-    single_action,
-)
-from brokerd.config.values import words
+from brokerd.cli.options import CliError, OptionParser, Options, UsageError, read_properties, run
+from brokerd.config.values import ConfigSource, words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 
@@ -52,15 +37,7 @@ def configs(arguments: Sequence[str]) -> int:
     parser.flag("alter", "Change settings.")
     parser.flag("describe", "Show settings.")
     parser.flag("all", "With --describe: also those that were never set.")
-    kinds = "topics, brokers, broker-loggers, users, clients or ips."
-    parser.option("entity-type", kinds, "TYPE", many=True, into="entity_types")
-    names = "The topic, the broker's id, the user, client id or address."
-    parser.option("entity-name", names, "NAME", many=True, into="entity_names")
-    parser.flag("entity-default", "The default of all of a type.", empty_in="entity_names")
-    for short, kind in NAMED:
-        parser.option(short, f"One of the {kind}.", "NAME")
-    for short, kind in DEFAULTS:
-        parser.flag(short, f"The default of all {kind}.")
+    config_entities.add_options(parser)
     parser.option("add-config", "Settings: k1=v1,k2=[v1,v2].", "K=V,…")
     parser.option("add-config-file", "A properties file of settings.", "FILE")
     parser.option("delete-config", "Settings to remove.", "K1,K2", many=True)
@@ -91,7 +68,7 @@ def _run(options: Options) -> None:
 def _try_in_zookeeper(options: Options, entities: Entities) -> bool:
     """Serves --zookeeper of a broker that does not run; returns whether it was that."""
     name = entities.name
-    if not has(options, "zookeeper") or entities.kind != BROKERS or name is None:
+    if not options.has("zookeeper") or entities.kind != BROKERS or name is None:
         return False
     with stopped_brokers.stopped_broker(options.zookeeper, name) as broker:
         if broker is None:
@@ -107,17 +84,17 @@ def _try_in_zookeeper(options: Options, entities: Entities) -> bool:
 
 def _checked_entities(options: Options) -> Entities:
     """The entities that the options name. Raises CliError."""
-    single_action(options, ("describe", "alter"))
-    if not has(options, "bootstrap-server") and not has(options, "zookeeper"):
+    options.single_action(("describe", "alter"))
+    if not options.has("bootstrap-server") and not options.has("zookeeper"):
         raise UsageError("One of the required --bootstrap-server or --zookeeper must be specified")
-    changes = [has(options, each) for each in ("add-config", "add-config-file", "delete-config")]
+    changes = [options.has(each) for each in ("add-config", "add-config-file", "delete-config")]
     if options.describe and any(changes):
         raise UsageError('Option "[add-config]" can\'t be used with option "[describe]"')
-    entities = read_entities(options)
+    entities = config_entities.read_entities(options)
     if options.describe:
-        check_describable(entities)
+        entities.check_describable()
         return entities
-    check_alterable(entities)
+    entities.check_alterable()
     if changes[0] and changes[1]:
         raise CliError("Only one of --add-config or --add-config-file must be specified")
     if not any(changes):
@@ -134,9 +111,9 @@ def _checked_entities(options: Options) -> Entities:
 def _changes(options: Options) -> tuple[dict[str, str], list[str]]:
     """The settings to set, and the names of those to remove. Raises CliError."""
     added: dict[str, str] = {}
-    if has(options, "add-config"):
+    if options.has("add-config"):
         added = config_lines.parse_added_configs(options.add_config)
-    elif has(options, "add-config-file"):
+    elif options.has("add-config-file"):
         added = read_properties(options.add_config_file)
     return added, list(words(",".join(options.delete_config or ())))
 
@@ -213,11 +190,13 @@ def _describe(client: Client, options: Options, entities: Entities) -> None:
             print(config_lines.config_line(entry))
 
 
-def _source(kind: str, name: str) -> int:
+def _source(kind: str, name: str) -> ConfigSource:
     """The source of a setting of exactly this topic or broker; '' is the default of brokers."""
     if kind == TOPICS:
-        return config_lines.DYNAMIC_TOPIC
-    return config_lines.DYNAMIC_BROKER if name else config_lines.DYNAMIC_DEFAULT_BROKER
+        return ConfigSource.DYNAMIC_TOPIC_CONFIG
+    if name:
+        return ConfigSource.DYNAMIC_BROKER_CONFIG
+    return ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
 
 
 def _describe_quotas(client: Client, entities: Entities) -> None:

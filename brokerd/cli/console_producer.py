@@ -9,18 +9,7 @@ from confluent_kafka import KafkaException, Producer
 
 from brokerd.cli import java_settings, librdkafka
 from brokerd.cli.client_tls import for_librdkafka
-from brokerd.cli.options import (
-    CliError,
-    OptionParser,
-    Options,
-    check_required,
-    has,
-    int32,
-    int64,
-    optional_value,
-    read_properties,
-    run,
-)
+from brokerd.cli.options import CliError, OptionParser, Options, int32, int64, read_properties, run
 from brokerd.cli.record_text import InputRecord, LineReader
 from brokerd.cli.signals import StoppedBySignal, raise_on_signal
 
@@ -69,9 +58,9 @@ def console_producer(arguments: Sequence[str]) -> int:
 
 
 def _run(options: Options) -> int:
-    check_required(options, "topic")
+    options.check_required("topic")
     librdkafka.bootstrap(options)
-    if has(options, "line-reader") and not options.line_reader.endswith("LineMessageReader"):
+    if options.has("line-reader") and not options.line_reader.endswith("LineMessageReader"):
         raise CliError(f"{options.line_reader} is not built in; LineMessageReader is")
     properties = read_properties(options.reader_config)
     reader = LineReader(properties | librdkafka.pairs(options.property))
@@ -114,9 +103,9 @@ def _settings(options: Options) -> dict[str, str]:
     properties = librdkafka.read_settings(
         getattr(options, "producer.config"), options.producer_property
     )
-    is_codec_given = has(options, "compression-codec")  # goes before all other settings
+    is_codec_given = options.has("compression-codec")  # goes before all other settings
     properties["compression.type"] = (
-        optional_value(options, "compression-codec") or "gzip" if is_codec_given else "none"
+        options.optional_value("compression-codec") or "gzip" if is_codec_given else "none"
     )
     return librdkafka.merged({"client.id": "console-producer"} | properties, options, _MERGED)
 

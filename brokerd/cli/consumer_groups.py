@@ -7,26 +7,12 @@ from collections.abc import Sequence
 from brokerd.cli import admin_calls, group_calls, group_lines, reset_offsets
 from brokerd.cli.client import Client
 from brokerd.cli.group_lines import Group
-from brokerd.cli.options import (
-    CliError,
-    OptionParser,
-    Options,
-    UsageError,
-    check_available,
-    check_invalid,
-    check_required,
-    has,
-    int64,
-    optional_value,
-    run,
-    single_action,
-)
+from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int64, run
 from brokerd.cli.reset_arguments import csv_lines
 from brokerd.config.values import words
 from brokerd.errors import KafkaError
 from brokerd.topic_partition import TopicPartition
 
-ACTIONS = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
 TIMEOUT_MS = 5000
 GROUP_TYPES = ("consumer", "classic")
 _ACTIONS_OF_OPTION = {
@@ -72,7 +58,7 @@ def _run(options: Options) -> None:
     if options.timeout <= 0:
         raise CliError("--timeout must be more than 0")
     with admin_calls.connect(options, options.timeout / 1000) as client:
-        _ACTIONS[action](client, options)
+        ACTIONS[action](client, options)
 
 
 def _print_error(line: str) -> None:
@@ -81,45 +67,45 @@ def _print_error(line: str) -> None:
 
 def _checked_action(options: Options) -> str:
     """The action. The checks are those of Kafka's ConsumerGroupCommandOptions, in its order."""
-    check_available(options, _ACTIONS_OF_OPTION)
-    check_required(options, "bootstrap-server")
-    scoped = has(options, "group") or has(options, "all-groups")
+    options.check_available(_ACTIONS_OF_OPTION)
+    options.check_required("bootstrap-server")
+    scoped = options.has("group") or options.has("all-groups")
     if options.describe:
         _check_describe(options, scoped)
     if options.delete:
         if not scoped:
             raise UsageError("Option [delete] takes one of these options: [all-groups], [group]")
-        if has(options, "topic"):
+        if options.has("topic"):
             raise UsageError(
                 "The consumer does not support topic-specific offset deletion from a consumer"
                 " group."
             )
-    if options.delete_offsets and not (has(options, "group") and has(options, "topic")):
+    if options.delete_offsets and not (options.has("group") and options.has("topic")):
         raise UsageError("Option [delete-offsets] takes the following options: [topic], [group]")
     if options.reset_offsets:
         reset_offsets.check_options(options, scoped)
-    check_invalid(options, "group", "all-groups", "list")
-    check_invalid(options, "topic", "list", "describe")
-    return single_action(options, ACTIONS)
+    options.check_invalid("group", "all-groups", "list")
+    options.check_invalid("topic", "list", "describe")
+    return options.single_action(ACTIONS)
 
 
 def _check_describe(options: Options, scoped: bool) -> None:
     if not scoped:
         raise UsageError("Option [describe] takes one of these options: [all-groups], [group]")
-    if sum(has(options, view) for view in ("members", "offsets", "state")) > 1:
+    if sum(options.has(view) for view in ("members", "offsets", "state")) > 1:
         raise UsageError(
             "Option [describe] takes at most one of these options: [members], [offsets], [state]"
         )
-    if optional_value(options, "state") is not None:
+    if options.optional_value("state") is not None:
         raise UsageError("Option [describe] does not take a value for [state]")
 
 
 def _list(client: Client, options: Options) -> None:
-    types, states = has(options, "type"), has(options, "state")
-    wanted_types = words(optional_value(options, "type") or "")
+    types, states = options.has("type"), options.has("state")
+    wanted_types = words(options.optional_value("type") or "")
     if any(each.lower() not in GROUP_TYPES for each in wanted_types):
         raise UsageError(f"Invalid types list '{options.type}'. Valid types are: Consumer, Classic")
-    found = group_calls.list_groups(client, _states(optional_value(options, "state")), wanted_types)
+    found = group_calls.list_groups(client, _states(options.optional_value("state")), wanted_types)
     table = group_lines.group_table(found, types=types, states=states)
     for line in table if types or states else [name for name, _, _ in found]:
         print(line)
@@ -147,9 +133,9 @@ def _describe(client: Client, options: Options) -> None:
             _print_error(f"Consumer group '{name}' does not exist.")
             continue
         _print_state(group)
-        if has(options, "members"):
+        if options.has("members"):
             print(*group_lines.member_table(group, verbose=options.verbose), sep="\n")
-        elif has(options, "state"):
+        elif options.has("state"):
             print(*group_lines.state_table(group), sep="\n")
         elif rows := _offset_rows(client, group):
             print(*group_lines.offset_table(rows), sep="\n")
@@ -227,7 +213,7 @@ def _delete_offsets(client: Client, options: Options) -> None:
     print(*group_lines.deleted_table(codes), sep="\n")
 
 
-_ACTIONS = {
+ACTIONS = {
     "list": _list, "describe": _describe, "delete": _delete, "reset-offsets": _reset,
     "delete-offsets": _delete_offsets,
 }  # fmt: skip

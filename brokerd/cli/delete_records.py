@@ -5,16 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from brokerd.cli import admin_calls
-from brokerd.cli.options import (
-    CliError,
-    OptionParser,
-    Options,
-    check_required,
-    int32,
-    int64,
-    read_text,
-    run,
-)
+from brokerd.cli.options import CliError, OptionParser, Options, int32, int64, read_text, run
 from brokerd.errors import KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.topic_partition import TopicPartition
@@ -38,7 +29,7 @@ def delete_records(arguments: Sequence[str]) -> int:
 
 
 def _run(options: Options) -> None:
-    check_required(options, "bootstrap-server", "offset-json-file")
+    options.check_required("bootstrap-server", "offset-json-file")
     wanted = parse(read_text(options.offset_json_file))
     entries = {each: {"offset": offset} for each, offset in wanted.items()}
     with admin_calls.connect(options) as client:

@@ -10,15 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from brokerd.cli import dump_decoders, dump_indexes
-from brokerd.cli.dump_lines import (
-    aborted_line,
-    batch_line,
-    contents_text,
-    producer_line,
-    record_line,
-)
-from brokerd.cli.options import CliError, OptionParser, Options, check_required, int32, run
+from brokerd.cli import dump_decoders, dump_indexes, dump_lines
+from brokerd.cli.options import CliError, OptionParser, Options, int32, run
 from brokerd.config.values import words
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT32_MAX
@@ -64,7 +57,7 @@ def dump_log(arguments: Sequence[str]) -> int:
 
 
 def _run(options: Options) -> int:
-    check_required(options, "files")
+    options.check_required("files")
     dump = Dump(options, _decoder(options))
     for file in words(options.files):
         print(f"Dumping {file}")
@@ -100,7 +93,7 @@ def _dump_file(dump: Dump, file: str) -> None:
         _dump_snapshot(dump, file)
     elif suffix == names.TXN_INDEX:
         for row in dump_indexes.entries(txn_index.ENTRY, Path(file).read_bytes()):
-            print(aborted_line(*row))
+            print(dump_lines.aborted_line(*row))
     elif suffix in (names.INDEX, names.TIME_INDEX):
         sanity, verify = dump.options.index_sanity_check, dump.options.verify_index_only
         is_offset = suffix == names.INDEX
@@ -119,7 +112,7 @@ def _dump_snapshot(dump: Dump, file: str) -> None:
         print(f"{file} is not a producer snapshot: {error}", file=sys.stderr)
         return
     for producer_id, entry in entries.items():
-        print(producer_line(producer_id, entry))
+        print(dump_lines.producer_line(producer_id, entry))
 
 
 def _dump_data(dump: Dump, file: str) -> None:
@@ -132,7 +125,7 @@ def _dump_data(dump: Dump, file: str) -> None:
         last_offset = -1
         for position, header in walk_headers(fd, 0, size):
             batch = memoryview(os.pread(fd, header.size_bytes, position))
-            print(batch_line(header, position, crc_matches(header, batch)))
+            print(dump_lines.batch_line(header, position, crc_matches(header, batch)))
             if deep:
                 last_offset = _dump_records(dump, file, position, header, batch, last_offset)
             valid = position + header.size_bytes
@@ -163,9 +156,10 @@ def _dump_records(
                 f"  {last_offset} is followed by {record.offset}",
             )
         last_offset = record.offset
-        line = record_line(header, record) if not dump.options.skip_record_metadata else ""
+        is_short = dump.options.skip_record_metadata
+        line = "" if is_short else dump_lines.record_line(header, record)
         if dump.decoder is not None and not header.is_control:
-            line += contents_text(" " if line else "| ", *dump.decoder(record))
+            line += dump_lines.contents_text(" " if line else "| ", *dump.decoder(record))
         print(line)
     return last_offset
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from brokerd.cli import admin_calls
-from brokerd.cli.options import CliError, OptionParser, Options, has, int32, int64, run
+from brokerd.cli.options import CliError, OptionParser, Options, int32, int64, run
 from brokerd.config.values import words
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT32_MAX
@@ -39,7 +39,7 @@ def _print_failure(error: Exception) -> int:
 
 
 def _run(options: Options) -> None:
-    if has(options, "topic-partitions") and (has(options, "topic") or has(options, "partitions")):
+    if options.has("topic-partitions") and (options.has("topic") or options.has("partitions")):
         raise CliError("--topic-partitions cannot be used with --topic or --partitions")
     time, is_wanted = parse_time(options.time), _filter_of(options)
     with admin_calls.connect(options) as client:
@@ -75,7 +75,7 @@ def _filter_of(options: Options) -> Filter:
     if options.topic_partitions:
         rules = [parse_rule(each) for each in words(options.topic_partitions)]
         return lambda topic, index: any(rule(topic, index) for rule in rules)
-    pattern = admin_calls.topic_filter(options.topic if has(options, "topic") else ".*")
+    pattern = admin_calls.topic_filter(options.topic if options.has("topic") else ".*")
     try:
         partitions = {int32(each) for each in words(options.partitions or "")}
     except ValueError:

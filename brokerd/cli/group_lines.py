@@ -1,7 +1,7 @@
 """The tables that consumer-groups prints, as Kafka's ConsumerGroupCommand. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -54,34 +54,24 @@ def group_table(rows: Sequence[Row], *, types: bool, states: bool) -> list[str]:
     return table(*(list(compress(row, shown)) for row in (("GROUP", "TYPE", "STATE"), *rows)))[1:]
 
 
-def offset_rows(group: Group, committed: Offsets, ends: Mapping[TopicPartition, int]) -> list[Row]:
+def offset_rows(group: Group, committed: Offsets, ends: Offsets) -> list[Row]:
     """A row for each partition that is assigned or has a committed offset: first the members with
     most partitions; of members with equally many, the one with the first partition."""
-    rows: list[Row] = []
-    owned: set[TopicPartition] = set()
     members = [each for each in group.members if each.assignment]
-    for member in sorted(members, key=lambda each: (-len(each.assignment), min(each.assignment))):
-        owned.update(member.assignment)
-        who = (member.member_id, member.host, member.client_id)
-        rows += _partition_rows(group.group_id, member.assignment, committed, ends, who)
-    left = [each for each in committed if each not in owned]
-    nobody = (MISSING, MISSING, MISSING)
-    return rows + _partition_rows(group.group_id, left, committed, ends, nobody)
-
-
-def _partition_rows(
-    group_id: str,
-    partitions: Iterable[TopicPartition],
-    committed: Offsets,
-    ends: Mapping[TopicPartition, int],
-    who: tuple[str, str, str],
-) -> list[Row]:
+    members.sort(key=lambda each: (-len(each.assignment), min(each.assignment)))
+    owners = [
+        (partition, (member.member_id, member.host, member.client_id))
+        for member in members
+        for partition in sorted(member.assignment)
+    ]
+    left = committed.keys() - {partition for partition, _ in owners}
+    owners += [(partition, (MISSING, MISSING, MISSING)) for partition in sorted(left)]
     rows: list[Row] = []
-    for each in sorted(partitions):
-        offset, end = committed.get(each), ends.get(each)
+    for (topic, index), who in owners:
+        offset, end = committed.get((topic, index)), ends.get((topic, index))
         lag = None if offset is None or end is None else end - offset
-        numbers = (_number_text(offset), _number_text(end), _number_text(lag))
-        rows.append((group_id, each[0], str(each[1]), *numbers, *who))
+        numbers = map(_number_text, (offset, end, lag))
+        rows.append((group.group_id, topic, str(index), *numbers, *who))
     return rows
 
 

@@ -7,15 +7,7 @@ from typing import Any
 from brokerd.cli import admin_calls
 from brokerd.cli.client import Client
 from brokerd.cli.error_messages import error_of, raise_for_code
-from brokerd.cli.options import (
-    CliError,
-    OptionParser,
-    Options,
-    UsageError,
-    check_required,
-    int32,
-    run,
-)
+from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int32, run
 from brokerd.config.values import comma_list, words
 from brokerd.protocol.api_keys import ApiKey
 
@@ -30,7 +22,7 @@ def log_dirs(arguments: Sequence[str]) -> int:
 
 
 def _run(options: Options) -> None:
-    check_required(options, "bootstrap-server", "describe")
+    options.check_required("bootstrap-server", "describe")
     try:
         asked = sorted({int32(each) for each in words(options.broker_list)})
     except ValueError:

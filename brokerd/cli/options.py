@@ -5,7 +5,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,6 @@ import brokerd
 from brokerd.config import values
 from brokerd.errors import KafkaError
 
-Options = argparse.Namespace
 _INTEGER = re.compile(r"[-+]?[0-9]{1,20}")
 
 
@@ -44,8 +43,55 @@ def _integer(text: str, bits: int) -> int:
     return value
 
 
+class Options(argparse.Namespace):
+    """The options that were given. A name is that of the command line, as `bootstrap-server`."""
+
+    def has(self, name: str) -> bool:
+        """Whether the option was given or has a default; an empty value counts, too."""
+        value = getattr(self, name.replace("-", "_"))
+        return value is not None and value is not False
+
+    def optional_value(self, name: str) -> str | None:
+        """The value of an option that may have none; None without a value or the option."""
+        value = getattr(self, name.replace("-", "_"))
+        return value if isinstance(value, str) else None
+
+    def check_required(self, *names: str) -> None:
+        """UsageError unless each option was given."""
+        for name in names:
+            if not self.has(name):
+                raise UsageError(f'Missing required argument "[{name}]"')
+
+    def check_invalid(self, used: str, *others: str) -> None:
+        """UsageError if `used` was given together with one of the others."""
+        for other in others:
+            if self.has(used) and self.has(other):
+                raise UsageError(f'Option "[{used}]" can\'t be used with option "[{other}]"')
+
+    def check_available(self, where: Mapping[str, Sequence[str]]) -> None:
+        """UsageError for an option (key) without any of the options that it needs (value)."""
+        lone = [
+            name
+            for name, others in where.items()
+            if self.has(name) and not any(map(self.has, others))
+        ]
+        if lone:
+            listed = ", ".join(lone)
+            raise UsageError(
+                f"Option(s) [{listed}] are unavailable given other options on the command line"
+            )
+
+    def single_action(self, actions: Iterable[str]) -> str:
+        """The action that was given. UsageError unless it is exactly one."""
+        wanted = list(filter(self.has, actions))
+        if len(wanted) != 1:
+            listed = ", ".join(f"--{action}" for action in actions)
+            raise UsageError(f"Command must include exactly one action: {listed}")
+        return wanted[0]
+
+
 class OptionParser(argparse.ArgumentParser):
-    """The options of one command; `check_required` checks the required ones."""
+    """The options of one command; `Options.check_required` checks the required ones."""
 
     def __init__(self, command: str, description: str) -> None:
         super().__init__(
@@ -127,7 +173,7 @@ def _run(
     try:
         if not arguments:
             raise UsageError(parser.description or "")
-        return command(parser.parse_args(arguments)) or 0
+        return command(parser.parse_args(arguments, Options())) or 0
     except UsageError as error:
         print(error, file=sys.stderr)
         parser.print_help(sys.stderr)
@@ -141,54 +187,6 @@ def _run(
 def _drop_output() -> None:
     """Discards what is still buffered: else writing it at exit would print another error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def check_required(options: Options, *names: str) -> None:
-    """UsageError unless each option was given."""
-    for name in names:
-        if not has(options, name):
-            raise UsageError(f'Missing required argument "[{name}]"')
-
-
-def check_invalid(options: Options, used: str, *others: str) -> None:
-    """UsageError if `used` was given together with one of the others."""
-    for other in others:
-        if has(options, used) and has(options, other):
-            raise UsageError(f'Option "[{used}]" can\'t be used with option "[{other}]"')
-
-
-def has(options: Options, name: str) -> bool:
-    """Whether the option was given or has a default; an empty value counts, too."""
-    value = getattr(options, name.replace("-", "_"))
-    return value is not None and value is not False
-
-
-def optional_value(options: Options, name: str) -> str | None:
-    """The value of an option that may have none; None without a value or without the option."""
-    value = getattr(options, name.replace("-", "_"))
-    return value if isinstance(value, str) else None
-
-
-def check_available(options: Options, where: Mapping[str, Sequence[str]]) -> None:
-    """UsageError for an option (key) without any of the options that it needs (value)."""
-    lone = [
-        name
-        for name, others in where.items()
-        if has(options, name) and not any(has(options, each) for each in others)
-    ]
-    if lone:
-        raise UsageError(
-            f"Option(s) [{', '.join(lone)}] are unavailable given other options on the command line"
-        )
-
-
-def single_action(options: Options, actions: Sequence[str]) -> str:
-    """The action that was given. UsageError unless it is exactly one."""
-    wanted = [action for action in actions if has(options, action)]
-    if len(wanted) != 1:
-        listed = ", ".join(f"--{action}" for action in actions)
-        raise UsageError(f"Command must include exactly one action: {listed}")
-    return wanted[0]
 
 
 def read_properties(path: str | None) -> dict[str, str]:

@@ -4,25 +4,10 @@ import sys
 import time
 from collections.abc import Iterable, Mapping
 
-from brokerd.cli import admin_calls, group_calls
+from brokerd.cli import admin_calls, group_calls, reset_arguments
 from brokerd.cli.client import Client
-from brokerd.cli.options import (
-    CliError,
-    OptionParser,
-    Options,
-    UsageError,
-    check_invalid,
-    has,
-    int64,
-    read_text,
-)
-from brokerd.cli.reset_arguments import (
-    Plan,
-    clamp_to_log,
-    parse_datetime,
-    parse_duration,
-    parse_plans,
-)
+from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int64, read_text
+from brokerd.cli.reset_arguments import Plan
 from brokerd.topic_partition import TopicPartition
 
 SCENARIOS = (
@@ -55,19 +40,19 @@ def check_options(options: Options, scoped: bool) -> None:
     if not scoped:
         raise UsageError("Option [reset-offsets] takes one of these options: [all-groups], [group]")
     for each in SCENARIOS:
-        check_invalid(options, each, *(other for other in SCENARIOS if other != each))
+        options.check_invalid(each, *(other for other in SCENARIOS if other != each))
 
 
 def plan(client: Client, options: Options, group: str) -> Plan:
     """The new offsets of the group. Raises CliError, KafkaError."""
     partitions = _partitions_in_scope(client, options, group)
-    if has(options, "from-file"):
-        plans = parse_plans(read_text(options.from_file), options.group or [])
+    if options.has("from-file"):
+        plans = reset_arguments.parse_plans(read_text(options.from_file), options.group or [])
         if group not in plans:
             print(f"\nError: No reset plan for group {group} found")
             return {}
         return _clamped(client, plans[group])
-    if not any(has(options, each) for each in SCENARIOS):
+    if not any(options.has(each) for each in SCENARIOS):
         names = ", ".join(f"[{each}]" for each in SCENARIOS)
         raise UsageError(
             f"Option '[reset-offsets]' requires one of the following scenarios: [{names}]"
@@ -77,10 +62,11 @@ def plan(client: Client, options: Options, group: str) -> Plan:
     if options.shift_by is not None:
         return _clamped(client, _shifted(client, group, partitions, options.shift_by))
     if options.to_datetime is not None:
-        return _offsets_since(client, partitions, parse_datetime(options.to_datetime))
+        since_ms = reset_arguments.parse_datetime(options.to_datetime)
+        return _offsets_since(client, partitions, since_ms)
     if options.by_duration is not None:
-        now_ms = round(time.time() * 1000)
-        return _offsets_since(client, partitions, now_ms - parse_duration(options.by_duration))
+        ago_ms = reset_arguments.parse_duration(options.by_duration)
+        return _offsets_since(client, partitions, round(time.time() * 1000) - ago_ms)
     if options.to_current:
         committed = group_calls.committed_offsets(client, group)
         missing = _offsets(client, [each for each in partitions if each not in committed])
@@ -92,8 +78,8 @@ def plan(client: Client, options: Options, group: str) -> Plan:
 def _partitions_in_scope(client: Client, options: Options, group: str) -> list[TopicPartition]:
     if options.all_topics:
         return sorted(group_calls.committed_offsets(client, group))
-    if not has(options, "topic"):
-        if has(options, "from-file"):
+    if not options.has("topic"):
+        if options.has("from-file"):
             return []
         raise UsageError("One of the reset scopes should be defined: --all-topics, --topic.")
     return group_calls.named_partitions(client, options.topic)
@@ -115,7 +101,7 @@ def _shifted(
 def _clamped(client: Client, wanted: Mapping[TopicPartition, int]) -> Plan:
     starts = _offsets(client, wanted, admin_calls.EARLIEST)
     ends = _offsets(client, wanted, admin_calls.LATEST)
-    found, warnings = clamp_to_log(wanted, starts, ends)
+    found, warnings = reset_arguments.clamp_to_log(wanted, starts, ends)
     for warning in warnings:
         print(f"WARN {warning}", file=sys.stderr)
     return found

@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 from brokerd.cli import zookeeper_session
 from brokerd.cli.config_lines import check_are_set
 from brokerd.cli.options import CliError
+from brokerd.cluster.zookeeper import paths, znode_json
+from brokerd.config.dynamic_config import DEFAULT_NAME, check_each
+from brokerd.config.update_modes import known_setting
+from brokerd.config.values import ConfigType
 
 
 class Setting(NamedTuple):
@@ -29,9 +33,6 @@ class StoppedBroker:
     """The dynamic config of a stopped broker, or the default of all if none runs."""
 
     def __init__(self, client: Any, name: str) -> None:
-        from brokerd.cluster.zookeeper import paths, znode_json
-        from brokerd.config.dynamic_config import DEFAULT_NAME
-
         self._client = client
         self._name = name
         self._entity = f"brokers/{name or DEFAULT_NAME}"
@@ -45,9 +46,6 @@ class StoppedBroker:
 
     def settings(self, source: int) -> list[Setting]:
         """The dynamic settings, sorted by name; secrets have no value."""
-        from brokerd.config.update_modes import known_setting
-        from brokerd.config.values import ConfigType
-
         found = []
         for name, value in sorted(self.current.items()):
             known = known_setting(name)
@@ -58,9 +56,6 @@ class StoppedBroker:
     def alter(self, added: Mapping[str, str], dropped: Sequence[str]) -> None:
         """Changes settings, at once or for the broker's next start. Raises CliError, KafkaError."""
         from kazoo.exceptions import KazooException
-
-        from brokerd.cluster.zookeeper import paths, znode_json
-        from brokerd.config.dynamic_config import check_each
 
         check_are_set(dropped, self.current)
         check_each(self._name, added)
@@ -84,9 +79,7 @@ class StoppedBroker:
 @contextmanager
 def stopped_broker(connect: str, name: str) -> Iterator[StoppedBroker | None]:
     """The broker with this id ('': the default of all); None if it (for '': any) runs."""
-    from brokerd.cluster.zookeeper.paths import BROKER_IDS
-
     with zookeeper_session.session(connect, "does not say which brokers run") as client:
-        running = client.get_children(BROKER_IDS)
+        running = client.get_children(paths.BROKER_IDS)
         runs = name in running if name else bool(running)
         yield None if runs else StoppedBroker(client, name)

@@ -6,10 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from brokerd.cluster.zookeeper.znode_json import topic_id_text
-from brokerd.config.values import comma_list
+from brokerd.config.values import ConfigSource, comma_list
 
-DEFAULT_CONFIG = 5
-"""The source of a setting that nobody has set."""
 REPORTS = (
     "under-replicated-partitions", "under-min-isr-partitions", "at-min-isr-partitions",
     "unavailable-partitions",
@@ -31,7 +29,7 @@ Reassignments = Mapping[int, Reassignment]
 
 def topic_line(topic: Any, configs: Sequence[Any], moving: Reassignments) -> str:
     """The first line of a topic, from its entries in answers to Metadata and DescribeConfigs."""
-    changed = [each for each in configs if each.config_source != DEFAULT_CONFIG]
+    changed = [each for each in configs if each.config_source != ConfigSource.DEFAULT_CONFIG]
     shown = ",".join(sorted(f"{each.name}={each.value}" for each in changed))
     first = min(topic.partitions, key=lambda each: each.partition_index)
     topic_id = getattr(topic, "topic_id", None)
@@ -44,7 +42,7 @@ def topic_line(topic: Any, configs: Sequence[Any], moving: Reassignments) -> str
 
 
 def has_overrides(configs: Sequence[Any]) -> bool:
-    return any(each.config_source != DEFAULT_CONFIG for each in configs)
+    return any(each.config_source != ConfigSource.DEFAULT_CONFIG for each in configs)
 
 
 def partition_lines(

@@ -8,35 +8,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-from brokerd.cli import admin_calls
+from brokerd.cli import admin_calls, topic_lines
 from brokerd.cli.client import Client
 from brokerd.cli.error_messages import raise_for_code
-from brokerd.cli.options import (
-    CliError,
-    OptionParser,
-    Options,
-    UsageError,
-    check_invalid,
-    check_required,
-    has,
-    int32,
-    run,
-    single_action,
-)
-from brokerd.cli.topic_lines import (
-    REPORTS,
-    Reassignment,
-    has_overrides,
-    partition_lines,
-    topic_line,
-)
+from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int32, run
+from brokerd.cli.topic_lines import REPORTS
 from brokerd.cluster.zookeeper.znode_json import parse_topic_id, topic_id_text
 from brokerd.config.values import words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT16_MAX
 from brokerd.protocol.api_keys import ApiKey
 
-ACTIONS = ("list", "describe", "create", "alter", "delete")
 TIMEOUT_MS = 30_000
 NO_ID = UUID(int=0)
 """Kafka's Uuid.ZERO_UUID: no id was given."""
@@ -89,35 +71,35 @@ def _print_failure(error: Exception) -> int:
 def _run(options: Options) -> None:
     action = _checked_action(options)
     with admin_calls.connect(options) as client:
-        _ACTIONS[action](client, options)
+        ACTIONS[action](client, options)
 
 
 def _checked_action(options: Options) -> str:
-    action = single_action(options, ACTIONS)
+    action = options.single_action(ACTIONS)
     if action == "describe":
-        if options.if_exists and not has(options, "topic") and not has(options, "topic-id"):
+        if options.if_exists and not options.has("topic") and not options.has("topic-id"):
             raise UsageError("--topic or --topic-id is required to describe a topic")
     elif action != "list":
-        check_required(options, "topic")
+        options.check_required("topic")
     for option, actions in _ACTIONS_OF_OPTION.items():
-        check_invalid(options, option, *(each for each in ACTIONS if each not in actions))
-    check_invalid(options, "topics-with-overrides", *REPORTS)
+        options.check_invalid(option, *(each for each in ACTIONS if each not in actions))
+    options.check_invalid("topics-with-overrides", *REPORTS)
     if action == "create":
-        check_invalid(options, "replica-assignment", "partitions", "replication-factor")
+        options.check_invalid("replica-assignment", "partitions", "replication-factor")
     if action == "alter":
         _check_alter(options)
     return action
 
 
 def _check_alter(options: Options) -> None:
-    settings = has(options, "config") or has(options, "delete-config")
-    if settings and not has(options, "zookeeper"):
+    settings = options.has("config") or options.has("delete-config")
+    if settings and not options.has("zookeeper"):
         raise UsageError(
             "Option combination [bootstrap-server],[config] can't be used with option [alter]: use"
             " kafka-configs"
         )
     if not settings:
-        check_required(options, "partitions")
+        options.check_required("partitions")
 
 
 def _list(client: Client, options: Options) -> None:
@@ -126,7 +108,7 @@ def _list(client: Client, options: Options) -> None:
 
 def _matching(client: Client, options: Options) -> list[str]:
     found = list(admin_calls.all_topics(client, internal=not options.exclude_internal))
-    if has(options, "topic"):
+    if options.has("topic"):
         pattern = admin_calls.topic_filter(options.topic)
         found = [each for each in found if pattern.fullmatch(each)]
     return found
@@ -257,19 +239,20 @@ def _describe(client: Client, options: Options) -> None:
     configs = admin_calls.describe_configs(client, admin_calls.TOPIC, names)
     moving = _reassignments(client)
     live = set(client.brokers)
-    reports = {report for report in REPORTS if has(options, report)}
+    reports = {report for report in REPORTS if options.has(report)}
     for name in names:
         topic, settings = found[name], configs[name]
-        if not reports and (not options.topics_with_overrides or has_overrides(settings)):
-            print(topic_line(topic, settings, moving[name]))
+        has_overrides = topic_lines.has_overrides(settings)
+        if not reports and (has_overrides or not options.topics_with_overrides):
+            print(topic_lines.topic_line(topic, settings, moving[name]))
         if not options.topics_with_overrides:
-            for line in partition_lines(topic, settings, moving[name], reports, live):
+            for line in topic_lines.partition_lines(topic, settings, moving[name], reports, live):
                 print(line)
 
 
-def _reassignments(client: Client) -> dict[str, dict[int, Reassignment]]:
+def _reassignments(client: Client) -> dict[str, dict[int, topic_lines.Reassignment]]:
     """Reassignments under way, by topic; none if the brokers do not serve the API."""
-    moving: dict[str, dict[int, Reassignment]] = defaultdict(dict)
+    moving: dict[str, dict[int, topic_lines.Reassignment]] = defaultdict(dict)
     request = {"timeout": TIMEOUT_MS, "topics": None}
     api = ApiKey.LIST_PARTITION_REASSIGNMENTS
     try:
@@ -281,12 +264,12 @@ def _reassignments(client: Client) -> dict[str, dict[int, Reassignment]]:
     raise_for_code(int(answer.error_code), answer.error_message)
     for topic in answer.topics:
         for each in topic.partitions:
-            moving[topic.name][each.partition_index] = Reassignment(
+            moving[topic.name][each.partition_index] = topic_lines.Reassignment(
                 tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
             )
     return moving
 
 
-_ACTIONS = {
+ACTIONS = {
     "list": _list, "describe": _describe, "create": _create, "alter": _alter, "delete": _delete,
 }  # fmt: skip

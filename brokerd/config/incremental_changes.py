@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from brokerd.config.values import comma_list, words
 from brokerd.errors import ErrorCode, KafkaError
 
 ListDefault = Callable[[str], str | None]
@@ -60,13 +61,8 @@ def _apply(config: dict[str, str], change: ConfigChange, list_default: ListDefau
         verb = change.operation.name.lower()
         message = f"Config value {verb} is not allowed for config key: {name}"
         raise KafkaError(ErrorCode.INVALID_CONFIG, message)
-    held = _words(config.get(name, default))
-    asked = _words(value)
+    held, asked = words(config.get(name, default)), words(value)
     if change.operation is ConfigOperation.APPEND:
-        config[name] = ",".join(held + [word for word in asked if word not in held])
+        config[name] = comma_list([*held, *(word for word in asked if word not in held)])
     else:
-        config[name] = ",".join(word for word in held if word not in asked)
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
+        config[name] = comma_list(word for word in held if word not in asked)

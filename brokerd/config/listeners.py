@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from brokerd.config.values import words
+
 WILDCARDS = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")
 SERVED_PROTOCOLS = ("PLAINTEXT", "SSL")
 PROTOCOLS = (*SERVED_PROTOCOLS, "SASL_PLAINTEXT", "SASL_SSL")
@@ -48,7 +50,7 @@ def is_listener_limit(name: str) -> bool:
 def parse_protocol_map(text: str) -> dict[str, str]:
     """`NAME:PROTOCOL,…` as a dict. Raises ValueError."""
     protocols: dict[str, str] = {}
-    for entry in filter(None, (each.strip() for each in text.split(","))):
+    for entry in words(text):
         name, separator, protocol = entry.partition(":")
         if not separator or not name or not protocol:
             raise ValueError(f"{entry!r} is not NAME:PROTOCOL")
@@ -62,7 +64,7 @@ def parse_listeners(text: str, protocols: dict[str, str]) -> tuple[Listener, ...
     """The listeners in `text`. ValueError names every bad entry, and a name given twice."""
     found: list[Listener] = []
     problems: list[str] = []
-    for entry in filter(None, (each.strip() for each in text.split(","))):
+    for entry in words(text):
         try:
             found.append(_parse_listener(entry, protocols))
         except ValueError as error:

@@ -32,7 +32,7 @@ class TopicKey(NamedTuple):
     name: str
     type: ConfigType
     default: str
-    broker_keys: tuple[BrokerKey, ...] = ()
+    broker_keys: tuple[BrokerKey, ...]
     least: int = 0
     most: int | None = None
     """None: as much as the type holds."""

@@ -6,12 +6,12 @@ place of one of the file; those of the file stay as they are there. What is refu
 written into the properties file.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import TypeVar
 
 from brokerd.config.broker_config import BrokerConfig
-from brokerd.config.listeners import Listener
 from brokerd.config.tls_settings import Store, TlsSettings
 
 ADDED_MAX = 16
@@ -21,6 +21,7 @@ IN_THE_FILE = (
     " it there and restart the broker"
 )
 _LOCAL = "localhost"
+T = TypeVar("T")
 
 
 def problems_of_added(file: BrokerConfig, wanted: BrokerConfig) -> list[str]:
@@ -133,13 +134,15 @@ def with_stores_barred(file: BrokerConfig, wanted: BrokerConfig) -> BrokerConfig
 
 def with_listener_of(config: BrokerConfig, other: BrokerConfig, name: str) -> BrokerConfig:
     """The settings with this listener as it is in others: without it, where they have none."""
-    kept: list[Listener] = [each for each in config.listeners if each.name != name]
-    kept += [each for each in other.listeners if each.name == name]
-    advertised, tls = dict(config.advertised_listeners), dict(config.tls)
-    advertised.pop(name, None)
-    tls.pop(name, None)
-    if name in other.advertised_listeners:
-        advertised[name] = other.advertised_listeners[name]
-    if name in other.tls:
-        tls[name] = other.tls[name]
-    return replace(config, listeners=tuple(kept), advertised_listeners=advertised, tls=tls)
+
+    def merged(ours: Mapping[str, T], theirs: Mapping[str, T]) -> dict[str, T]:
+        kept = {key: value for key, value in ours.items() if key != name}
+        return kept | ({name: theirs[name]} if name in theirs else {})
+
+    bound, of_other = ({e.name: e for e in each.listeners} for each in (config, other))
+    return replace(
+        config,
+        listeners=tuple(merged(bound, of_other).values()),
+        advertised_listeners=merged(config.advertised_listeners, other.advertised_listeners),
+        tls=merged(config.tls, other.tls),
+    )

@@ -7,6 +7,8 @@ is read here: `brokerd.security.ssl_contexts` opens the files.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from brokerd.config.values import words
+
 PREFIX = "listener.name."
 CLIENT_AUTH = ("none", "requested", "required")
 PROTOCOLS = ("TLSv1.2", "TLSv1.3")
@@ -84,7 +86,7 @@ def tls_settings(
         key_password=reading.get("ssl.key.password") or None,
         client_auth=reading.client_auth(),
         protocols=reading.protocols(),
-        cipher_suites=_words(reading.get("ssl.cipher.suites")),
+        cipher_suites=words(reading.get("ssl.cipher.suites")),
     )
 
 
@@ -161,12 +163,8 @@ class _Reading:
         return value
 
     def protocols(self) -> tuple[str, ...]:
-        found = _words(self.get("ssl.enabled.protocols")) or PROTOCOLS
+        found = words(self.get("ssl.enabled.protocols")) or PROTOCOLS
         if any(each not in PROTOCOLS for each in found):
             served = " and ".join(PROTOCOLS)
             self._say("ssl.enabled.protocols", f"{','.join(found)!r}: served are {served}")
         return found
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())

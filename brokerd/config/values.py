@@ -31,6 +31,23 @@ class ConfigType(IntEnum):
     PASSWORD = 9
 
 
+class ConfigSource(IntEnum):
+    """Where the value of a setting comes from, with Kafka's names and numbers on the wire."""
+
+    UNKNOWN = 0
+    DYNAMIC_TOPIC_CONFIG = 1
+    DYNAMIC_BROKER_CONFIG = 2
+    DYNAMIC_DEFAULT_BROKER_CONFIG = 3
+    STATIC_BROKER_CONFIG = 4
+    DEFAULT_CONFIG = 5
+    DYNAMIC_BROKER_LOGGER_CONFIG = 6
+
+    @classmethod
+    def _missing_(cls, value: object) -> "ConfigSource":
+        """Sources of newer brokers."""
+        return cls.UNKNOWN
+
+
 def ascii_digits(text: str) -> str:
     """The text of a number as Java reads it: Python takes digits of every script, and 1_000."""
     if not text.isascii() or "_" in text:

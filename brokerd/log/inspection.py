@@ -24,12 +24,13 @@ Kind = Literal["offset", "time"]
 
 @dataclass(frozen=True, slots=True)
 class SegmentInfo:
-    """`files` are (name, size in bytes). Timestamps are -1 where no record has one."""
+    """As the admin port answers it, but `files` are (name, size in bytes). Timestamps are -1 where
+    no record has one."""
 
     base_offset: int
     next_offset: int
     size_bytes: int
-    first_batch_timestamp_ms: int
+    first_timestamp_ms: int
     largest_timestamp_ms: int
     index_entries: int
     time_index_entries: int

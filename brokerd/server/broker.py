@@ -141,9 +141,8 @@ class Broker:
             cleaner_limits(config),
         )  # fmt: skip
         self.groups = GroupService(
-            config, self.clock, self.replicas, self.cluster, self.pending_reads,
-            self.purgatory.acks,
-        )  # fmt: skip
+            config, self.clock, self.replicas, self.cluster, self.purgatory.acks
+        )
         self.led = LedPartitions(self.cluster.image, self.replicas, self.metrics)
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster.next_producer_id_block)
@@ -216,7 +215,7 @@ class Broker:
     async def stop(self) -> None:
         """Stops cleanly, also after a start that failed halfway."""
         self.is_ready = False
-        self.socket_server.close_listeners()
+        self.socket_server.listeners.close()
         if self._scheduler is not None:
             self._scheduler.stop()
         if hasattr(self, "groups"):

@@ -12,7 +12,7 @@ connection at a time.
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from struct import Struct
@@ -47,7 +47,7 @@ from brokerd.server.requests.request_codec import (
     reply_frame,
 )
 from brokerd.server.requests.request_times import RequestTimes, Since
-from brokerd.turns import in_thread, uncollected
+from brokerd.turns import begin_task, in_thread, uncollected
 
 logger = logging.getLogger(__name__)
 
@@ -247,12 +247,8 @@ class Router:
         connection.tasks_open += 1
         slot = connection.output.reserve(TASK_BYTES + len(body))
         since = self.times.leaves(connection, context.api_key)
-        self._begin(self._finish(connection, slot, context, request, answer, since))
-
-    def _begin(self, serving: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.ensure_future(serving)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        serving = self._finish(connection, slot, context, request, answer, since)
+        begin_task(self._tasks, serving)
 
     def _serve_large(
         self,
@@ -272,7 +268,8 @@ class Router:
         else:
             body = bytes(frame[header.body_position :])
             decode = partial(decode_request, context.api_key, context.api_version, body)
-        self._begin(self._finish_large(connection, slot, context, header, [decode], since))
+        serving = self._finish_large(connection, slot, context, header, [decode], since)
+        begin_task(self._tasks, serving)
 
     async def _finish_large(
         self,

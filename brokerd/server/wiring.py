@@ -64,7 +64,7 @@ def handlers(broker: Broker) -> dict[int, Handler]:
         **_by_name(
             ClusterHandlers(cluster),
             ConfigHandlers(image, cluster.configs, settings),
-            DeleteRecordsHandler(led, broker.log_starts, pending_reads),
+            DeleteRecordsHandler(led, broker.log_starts),
             ElectLeadersHandler(cluster),
             ListOffsetsHandlers(led, broker.clock, pending_reads),
             LogDirHandlers(broker.logs),
@@ -95,19 +95,12 @@ def _by_name(*families: object) -> dict[int, Handler]:
 
 def admin_pages(broker: Broker) -> dict[str, Page]:
     cleaner, cluster, logs = broker.cleaner, broker.cluster, broker.logs
-    socket_server, pending_reads, replicas = (
-        broker.socket_server,
-        broker.pending_reads,
-        broker.replicas,
-    )
-    started_at_ms = broker.started_at_ms
-
-    def is_ready() -> bool:
-        return broker.is_ready
-
+    socket_server, replicas = broker.socket_server, broker.replicas
+    started_at_ms, is_ready = broker.started_at_ms, lambda: broker.is_ready
     broker_lines = BrokerMetricLines(
-        broker.metrics, cluster, socket_server, logs, cleaner, pending_reads, broker.purgatory,
-        broker.fetch_sessions, broker.settings, broker.clock, started_at_ms, is_ready,
+        broker.metrics, cluster, socket_server, logs, cleaner, broker.pending_reads,
+        broker.purgatory, broker.fetch_sessions, broker.settings, broker.clock, started_at_ms,
+        is_ready,
     )  # fmt: skip
     prometheus = PrometheusPage(broker_lines, broker.groups, replicas)
     return AdminPages(

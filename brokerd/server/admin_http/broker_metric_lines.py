@@ -112,7 +112,7 @@ class BrokerMetricLines:
             f"{prefix}requests_total", "counter", "Requests answered, by API.", requests
         )
         errors: list[Row] = [
-            ({"request": api_name(key), "error": _error_name(code)}, count)
+            ({"request": api_name(key), "error": ErrorCode(code).name}, count)
             for (key, code), count in sorted(metrics.errors.items())
         ]
         text = "Requests, or partitions of Produce and Fetch, refused."
@@ -307,13 +307,6 @@ class BrokerMetricLines:
         yield from family(prefix + "logdirectoryoffline", "gauge", "1 for one that is.", rows)
         rows = [({"logDirectory": each.path}, each.free_bytes) for each in disk_spaces(self.logs)]
         yield from family("brokerd_log_directory_free_bytes", "gauge", "Space left.", rows)
-
-
-def _error_name(code: int) -> str:
-    try:
-        return ErrorCode(code).name
-    except ValueError:
-        return str(code)
 
 
 def _groups(groups: GroupCounts) -> Iterator[str]:

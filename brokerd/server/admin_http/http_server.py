@@ -15,6 +15,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
 
 from brokerd.errors import ErrorCode, KafkaError
@@ -35,11 +36,6 @@ TURN_INTERVAL_S = 0.005
 """Between two requests of connections that have not shown the token, all of them together."""
 OPEN_PATHS = ("/healthz", "/readyz")
 _HEAD_END = b"\r\n\r\n"
-_REASONS = {
-    200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found",
-    405: "Method Not Allowed", 431: "Request Header Fields Too Large",
-    500: "Internal Server Error", 503: "Service Unavailable",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +308,7 @@ class AdminServer:
 
 def _head(answer: Answer, length: str, keep: bool) -> bytes:
     head = (
-        f"HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Unknown')}\r\n"
+        f"HTTP/1.1 {answer.status} {HTTPStatus(answer.status).phrase}\r\n"
         f"Content-Type: {answer.content_type}\r\n{length}"
         f"Cache-Control: no-store\r\nConnection: {'keep-alive' if keep else 'close'}\r\n"
     )

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -145,17 +145,8 @@ class AdminPages:
                 "log_end_offset": partition.log.log_end_offset,
                 "compaction": dirty_part,
                 "segments": [
-                    {
-                        "base_offset": each.base_offset,
-                        "next_offset": each.next_offset,
-                        "size_bytes": each.size_bytes,
-                        "first_timestamp_ms": each.first_batch_timestamp_ms,
-                        "largest_timestamp_ms": each.largest_timestamp_ms,
-                        "index_entries": each.index_entries,
-                        "time_index_entries": each.time_index_entries,
-                        "active": each.active,
-                        "files": [{"name": name, "size_bytes": size} for name, size in each.files],
-                    }
+                    asdict(each)
+                    | {"files": [{"name": name, "size_bytes": size} for name, size in each.files]}
                     for each in described
                 ],
             }

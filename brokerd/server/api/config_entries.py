@@ -7,30 +7,19 @@ out: so log.retention.ms has none if it was not set, although log.retention.hour
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from enum import IntEnum
 from typing import Any
 
 from brokerd.config.broker_config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
 from brokerd.config.docs import BROKER_DOCUMENTATION, KEPT_DOCUMENTATION, TOPIC_DOCUMENTATION
 from brokerd.config.dynamic_config import DYNAMIC_ONLY, BrokerSettings, is_read_only
 from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
-from brokerd.config.single_value_settings import FIXED_DOCUMENTATION, FIXED_SETTINGS
 from brokerd.config.tls_settings import KEYS as TLS_KEYS
 from brokerd.config.tls_settings import PREFIX, PROTOCOLS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
 from brokerd.config.update_modes import known_setting
-from brokerd.config.values import ConfigType, comma_list, java_double
+from brokerd.config.values import ConfigSource, ConfigType, comma_list, java_double, words
 
 Entry = dict[str, Any]
-
-
-class Source(IntEnum):
-    DYNAMIC_TOPIC = 1
-    DYNAMIC_BROKER = 2
-    DYNAMIC_DEFAULT_BROKER = 3
-    STATIC_BROKER = 4
-    DEFAULT = 5
-    DYNAMIC_BROKER_LOGGER = 6
 
 
 _SYNONYMS = {
@@ -41,6 +30,32 @@ _SYNONYMS = {
 }
 _STATIC_NAMES = {"node.id": "broker.id"}
 """Settings that are returned with the value of another one of the properties file."""
+_FIXED_DOCUMENTATION = "This broker has no other value; a change has no effect."
+_FIXED: Mapping[str, str | None] = {
+    "alter.config.policy.class.name": None,
+    "authorizer.class.name": "",
+    "client.quota.callback.class": None,
+    "connections.max.reauth.ms": "0",
+    "control.plane.listener.name": None,
+    "controlled.shutdown.enable": "true",
+    "create.topic.policy.class.name": None,
+    "early.start.listeners": None,
+    "eligible.leader.replicas.enable": "false",
+    "group.coordinator.rebalance.protocols": "classic",
+    "inter.broker.protocol.version": "3.9-IV0",
+    "metric.reporters": "",
+    "offsets.commit.required.acks": "-1",
+    "offsets.topic.compression.codec": "0",
+    "process.roles": "",
+    "remote.log.storage.system.enable": "false",
+    "replica.selector.class": None,
+    "zookeeper.metadata.migration.enable": "false",
+    "zookeeper.ssl.client.enable": "false",
+    **{kept.broker_key: kept.default for kept in WITHOUT_EFFECT.values() if kept.broker_key},
+}
+"""Settings of Kafka 3.9 that have only one value here; None is returned as null. Tools read some of
+them: from `inter.broker.protocol.version` they learn which requests they may send. A value that
+somebody sets is stored and returned, and has no effect."""
 _DEFAULTS: Mapping[str, str | None] = {
     "advertised.listeners": None,
     "broker.rack": None,
@@ -66,7 +81,7 @@ _DEFAULTS: Mapping[str, str | None] = {
     "ssl.keystore.type": "JKS",
     "ssl.protocol": PROTOCOLS[-1],
     "ssl.truststore.type": "JKS",
-    **FIXED_SETTINGS,
+    **_FIXED,
 }
 """Defaults that are not those of a field of BrokerConfig: None is answered as null."""
 
@@ -94,22 +109,28 @@ def topic_entries(
 def _topic_entry(
     key: TopicKey, text: str, config: Mapping[str, str], settings: BrokerSettings
 ) -> Entry:
-    value = _normal(key.type, text)
-    synonyms = [_synonym(key.name, value, Source.DYNAMIC_TOPIC)] if key.name in config else []
-    if key.broker_keys:
-        synonyms += _broker_synonyms(key.broker_keys[0].name, settings)
-    return _entry(key.name, value, key.type, synonyms, TOPIC_DOCUMENTATION.get(key.name))
+    synonyms = _topic_synonyms(key.name, key.type, key.broker_keys[0].name, config, settings)
+    documentation = TOPIC_DOCUMENTATION.get(key.name)
+    return _entry(key.name, _normal(key.type, text), key.type, synonyms, documentation)
 
 
 def _kept_entry(name: str, config: Mapping[str, str], settings: BrokerSettings) -> Entry:
     kept = WITHOUT_EFFECT[name]
-    synonyms = []
-    if name in config:
-        synonyms.append(_synonym(name, _normal(kept.type, config[name]), Source.DYNAMIC_TOPIC))
-    if kept.broker_key:
-        synonyms += _broker_synonyms(kept.broker_key, settings)
+    synonyms = _topic_synonyms(name, kept.type, kept.broker_key, config, settings)
     value = synonyms[0]["value"] if synonyms else kept.default
     return _entry(name, value, kept.type, synonyms, KEPT_DOCUMENTATION)
+
+
+def _topic_synonyms(
+    name: str,
+    kind: ConfigType,
+    broker_key: str,
+    config: Mapping[str, str],
+    settings: BrokerSettings,
+) -> list[Entry]:
+    source = ConfigSource.DYNAMIC_TOPIC_CONFIG
+    own = [_synonym(name, _normal(kind, config[name]), source)] if name in config else []
+    return own + (_broker_synonyms(broker_key, settings) if broker_key else [])
 
 
 def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
@@ -124,7 +145,7 @@ def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> 
 
 
 def default_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
-    source = Source.DYNAMIC_DEFAULT_BROKER
+    source = ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
     return [
         _broker_entry(name, [each for each in synonyms if each["source"] == source])
         for name in sorted(settings.defaults)
@@ -148,8 +169,8 @@ def _broker_entry(name: str, synonyms: list[Entry]) -> Entry:
 def _broker_documentation(name: str) -> str | None:
     if name in BROKER_DOCUMENTATION:
         return BROKER_DOCUMENTATION[name]
-    if name in FIXED_SETTINGS:
-        return FIXED_DOCUMENTATION
+    if name in _FIXED:
+        return _FIXED_DOCUMENTATION
     topic_name = _FOR_TOPICS.get(name)
     if topic_name is None:
         return None
@@ -170,12 +191,12 @@ def _broker_type(name: str) -> ConfigType:
 def _broker_synonyms(name: str, settings: BrokerSettings) -> list[Entry]:
     """Each source that sets `name` or another name of the same setting, those in force first."""
     is_secret = _is_secret(_broker_type(name))
-    names = _names(name)
-    places: Sequence[tuple[Source, Callable[[str], str | None]]] = (
-        (Source.DYNAMIC_BROKER, settings.own.get),
-        (Source.DYNAMIC_DEFAULT_BROKER, settings.defaults.get),
-        (Source.STATIC_BROKER, lambda each: settings.static.raw.get(_STATIC_NAMES.get(each, each))),
-        (Source.DEFAULT, default_text),
+    names, static = _names(name), settings.static.raw
+    places: Sequence[tuple[ConfigSource, Callable[[str], str | None]]] = (
+        (ConfigSource.DYNAMIC_BROKER_CONFIG, settings.own.get),
+        (ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG, settings.defaults.get),
+        (ConfigSource.STATIC_BROKER_CONFIG, lambda each: static.get(_STATIC_NAMES.get(each, each))),
+        (ConfigSource.DEFAULT_CONFIG, default_text),
     )
     found = [
         _synonym(each, None if is_secret else text, source)
@@ -207,7 +228,7 @@ def default_text(name: str) -> str | None:
 def _entry(
     name: str, value: str | None, kind: ConfigType, synonyms: list[Entry], documentation: str | None
 ) -> Entry:
-    source = synonyms[0]["source"] if synonyms else Source.DEFAULT
+    source = synonyms[0]["source"] if synonyms else ConfigSource.DEFAULT_CONFIG
     return {
         "name": name,
         "value": None if _is_secret(kind) else value,
@@ -225,7 +246,7 @@ def _is_secret(kind: ConfigType) -> bool:
     return kind in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
 
-def _synonym(name: str, value: str | None, source: Source) -> Entry:
+def _synonym(name: str, value: str | None, source: ConfigSource) -> Entry:
     return {"name": name, "value": value, "source": int(source)}
 
 
@@ -242,7 +263,7 @@ def _normal(kind: ConfigType, text: str) -> str:
     except ValueError:
         return text
     if kind is ConfigType.LIST:
-        return ",".join(word.strip() for word in text.split(",") if word.strip())
+        return comma_list(words(text))
     return text
 
 

@@ -30,12 +30,11 @@ from brokerd.server.api.config_entries import (
 from brokerd.server.api.loggers import change_levels, logger_entries
 from brokerd.server.live_settings import LiveSettings
 from brokerd.server.requests.context import Fields, RequestContext, error_part
-from brokerd.turns import in_turns, in_turns_awaited
+from brokerd.turns import map_in_turns, map_in_turns_awaited
 
 TOPIC = 2
 BROKER = 4
 BROKER_LOGGER = 8
-_OPERATIONS = {int(operation): operation for operation in ConfigOperation}
 Held = Mapping[str, str]
 
 
@@ -48,11 +47,9 @@ class ConfigHandlers:
     async def describe_configs(self, context: RequestContext, request: Any) -> Fields:
         """The settings of each resource, with synonyms and documentation if requested. A resource
         takes half a millisecond, so many are described, and encoded, in turns."""
-        results: list[bytes] = []
         encode = item_encoder(context.api_key, context.api_version, ("results",))
-        await in_turns(
-            request.resources,
-            lambda resource: results.append(encode(self._result(request, resource))),
+        results = await map_in_turns(
+            request.resources, lambda resource: encode(self._result(request, resource))
         )
         return {"results": results}
 
@@ -149,9 +146,8 @@ class ConfigHandlers:
 
     async def _alter_each(self, request: Any, alter: Callable[[Any], Awaitable[None]]) -> Fields:
         counts = Counter((each.resource_type, each.resource_name) for each in request.resources)
-        responses: list[Fields] = []
 
-        async def answer(resource: Any) -> None:
+        async def answer(resource: Any) -> Fields:
             became = error_part()
             try:
                 if counts[resource.resource_type, resource.resource_name] > 1:
@@ -163,10 +159,9 @@ class ConfigHandlers:
             except KafkaError as error:
                 became = error_part(error)
             kind, name = resource.resource_type, resource.resource_name
-            responses.append({"resource_type": kind, "resource_name": name, **became})
+            return {"resource_type": kind, "resource_name": name, **became}
 
-        await in_turns_awaited(request.resources, answer)
-        return {"responses": responses}
+        return {"responses": await map_in_turns_awaited(request.resources, answer)}
 
     def _check_alterable(self, resource: Any) -> None:
         kind, name = resource.resource_type, resource.resource_name
@@ -219,10 +214,11 @@ def _check_settings(configs: Sequence[Any]) -> None:
 
 
 def _change(config: Any) -> ConfigChange:
-    operation = _OPERATIONS.get(config.config_operation)
-    if operation is None:
+    try:
+        operation = ConfigOperation(config.config_operation)
+    except ValueError:
         message = f"Unknown config operation {config.config_operation} for {config.name}"
-        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+        raise KafkaError(ErrorCode.INVALID_REQUEST, message) from None
     return ConfigChange(name=config.name, operation=operation, value=config.value)
 
 

@@ -12,11 +12,11 @@ from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.server.background.log_start_saves import LogStartSaves
-from brokerd.server.background.pending_reads import PendingReads
+from brokerd.server.background.pending_reads import load_log
 from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.server.requests.led_partitions import LedPartitions
 from brokerd.topic_partition import TopicPartition
-from brokerd.turns import in_turns, in_turns_awaited
+from brokerd.turns import in_turns, map_in_turns_awaited
 
 NO_LOW_WATERMARK = -1
 
@@ -25,16 +25,15 @@ NO_LOW_WATERMARK = -1
 class DeleteRecordsHandler:
     led: LedPartitions
     log_starts: LogStartSaves
-    pending_reads: PendingReads
 
     async def delete_records(self, context: RequestContext, request: Any) -> Fields:
         """Each partition has a result of its own; one or two writes to disk serve them all."""
         deletions = _Deletions(self.led, self.log_starts)
         rows = ((topic.name, each) for topic in request.topics for each in topic.partitions)
         await in_turns(rows, deletions.note)
-        await self.pending_reads.load_logs(deletions.logs)
+        await in_turns(deletions.logs, load_log)
         await in_turns(deletions.wanted.items(), deletions.delete)
-        await in_turns_awaited(deletions.deleted, deletions.answer)
+        await map_in_turns_awaited(deletions.deleted, deletions.answer)
         topics = deletions.topics
         return {"topics": [{"name": name, "partitions": rows} for name, rows in topics.items()]}
 

@@ -13,7 +13,7 @@ from brokerd.protocol.messages import encode_item
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.requests.context import Fields, RequestContext, milliseconds
 from brokerd.topic_partition import TopicPartition
-from brokerd.turns import at_once_or_in_turns, in_turns
+from brokerd.turns import at_once_or_in_turns, in_turns, map_in_turns
 
 COMMIT_INSTANCE_FROM = 7
 COMMIT_LEADER_EPOCH_FROM = 6
@@ -36,9 +36,8 @@ class GroupOffsetHandlers:
         await in_turns(_asked(request.topics), answer.note)
         if answer.known:
             has_epoch = context.api_version >= COMMIT_LEADER_EPOCH_FROM
-            offsets: list[OffsetToCommit] = []
-            await in_turns(
-                answer.known.items(), lambda each: offsets.append(_to_commit(*each, has_epoch))
+            offsets = await map_in_turns(
+                answer.known.items(), lambda each: _to_commit(*each, has_epoch)
             )
             errors = await self._commit(_commit_request(context, request, offsets))
             await in_turns(errors.items(), answer.add_result)

@@ -29,7 +29,7 @@ from brokerd.protocol.messages import encode_item
 from brokerd.server.api.producers import NO_TRANSACTIONS
 from brokerd.server.coordinator_runtime.group_service import NAME_BYTES_MAX, GroupService
 from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
-from brokerd.turns import at_once_or_in_turns, in_turns_awaited
+from brokerd.turns import at_once_or_in_turns, map_in_turns_awaited
 
 KEY_IS_GROUP = 0
 KEY_IS_TRANSACTION = 1
@@ -51,14 +51,12 @@ class GroupHandlers:
 
     async def find_coordinator(self, context: RequestContext, request: Any) -> Fields:
         if context.api_version >= 4:
-            rows: list[bytes] = []
 
-            async def find(key: str) -> None:
+            async def find(key: str) -> bytes:
                 row = {"key": key, **await self._find(context, request.key_type, key)}
-                rows.append(_item(context, "coordinators", row))
+                return _item(context, "coordinators", row)
 
-            await in_turns_awaited(request.coordinator_keys, find)
-            return {"coordinators": rows}
+            return {"coordinators": await map_in_turns_awaited(request.coordinator_keys, find)}
         key_type = request.key_type if context.api_version >= 1 else KEY_IS_GROUP
         answer = await self._find(context, key_type, request.key)
         # Kafka names the error "NONE", too, and only in these versions.
@@ -235,14 +233,12 @@ class GroupHandlers:
         }
 
     async def delete_groups(self, context: RequestContext, request: Any) -> Fields:
-        rows: list[bytes] = []
-
-        async def delete(group_id: str) -> None:
+        async def delete(group_id: str) -> bytes:
             row = {"group_id": group_id, "error_code": await self._delete(group_id)}
-            rows.append(_item(context, "results", row))
+            return _item(context, "results", row)
 
-        await in_turns_awaited(dict.fromkeys(request.groups_names), delete)
-        return {"results": rows}
+        names = dict.fromkeys(request.groups_names)
+        return {"results": await map_in_turns_awaited(names, delete)}
 
     async def _delete(self, group_id: str) -> ErrorCode:
         try:

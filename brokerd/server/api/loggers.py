@@ -9,9 +9,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from brokerd.config.incremental_changes import ConfigChange, ConfigOperation
-from brokerd.config.values import ConfigType
+from brokerd.config.values import ConfigSource, ConfigType
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.server.api.config_entries import Source
 
 ROOT = "root"
 _LEVELS = {
@@ -30,7 +29,7 @@ def logger_entries(wanted: Collection[str] | None) -> list[dict[str, Any]]:
             "name": name,
             "value": _level_name(_logger(name).getEffectiveLevel()),
             "read_only": False,
-            "config_source": int(Source.DYNAMIC_BROKER_LOGGER),
+            "config_source": int(ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG),
             "is_sensitive": False,
             "synonyms": [],
             "config_type": int(ConfigType.UNKNOWN),
@@ -42,7 +41,7 @@ def logger_entries(wanted: Collection[str] | None) -> list[dict[str, Any]]:
 
 
 def change_levels(changes: Sequence[ConfigChange], *, validate_only: bool) -> None:
-    """Sets and removes levels, all or none. Raises KafkaError."""
+    """Sets and removes levels, all or none; what is set has a value. Raises KafkaError."""
     for change in changes:
         _check(change)
     if validate_only:
@@ -63,9 +62,6 @@ def _check(change: ConfigChange) -> None:
             message = "Removing the log level of the root logger is not allowed"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
         return
-    if change.value is None:
-        message = f"Null value not supported for : {change.name}"
-        raise KafkaError(ErrorCode.INVALID_REQUEST, message)
     if change.value not in _LEVELS:
         levels = ", ".join(sorted(_LEVELS))
         raise KafkaError(

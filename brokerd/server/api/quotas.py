@@ -22,7 +22,7 @@ from brokerd.cluster.admin.quotas import (
 )
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.requests.context import Fields, RequestContext, error_part
-from brokerd.turns import in_turns_awaited
+from brokerd.turns import map_in_turns_awaited
 
 KINDS = ("users", "clients", "ips")
 
@@ -56,18 +56,17 @@ class QuotaHandlers:
     async def alter_client_quotas(self, context: RequestContext, request: Any) -> Fields:
         """Applies each entry's changes, all of them or none. An entity with several entries is
         changed by each, and answered once with the result of the last, as in Kafka."""
-        outcomes: dict[frozenset[tuple[str, str | None]], Fields] = {}
 
-        async def alter(entry: Any) -> None:
+        async def alter(entry: Any) -> tuple[frozenset[tuple[str, str | None]], Fields]:
             entity = {part.entity_type: part.entity_name for part in entry.entity}
             became = error_part()
             try:
                 await self._alter(entity, entry.ops, validate_only=request.validate_only)
             except KafkaError as error:
                 became = error_part(error)
-            outcomes[frozenset(entity.items())] = {**became, "entity": _entity(entity)}
+            return frozenset(entity.items()), {**became, "entity": _entity(entity)}
 
-        await in_turns_awaited(request.entries, alter)
+        outcomes = dict(await map_in_turns_awaited(request.entries, alter))
         return {"entries": list(outcomes.values())}
 
     async def _alter(self, entity: dict[str, str | None], ops: Any, *, validate_only: bool) -> None:

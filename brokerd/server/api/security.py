@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.server.requests.context import Fields, RequestContext
-from brokerd.turns import in_turns
+from brokerd.server.requests.context import Fields, RequestContext, error_part
+from brokerd.turns import map_in_turns
 
 _NO_TOKEN = int(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
 _NO_CREDENTIAL = KafkaError(
@@ -54,8 +54,8 @@ class SecurityHandlers:
         self, context: RequestContext, request: Any
     ) -> Fields:
         """Of all users: none. Of those asked for: that they have none."""
-        results = await _results({user.name: _NO_CREDENTIAL for user in request.users or ()})
-        return {"error_code": 0, "error_message": None, "results": results}
+        errors = {user.name: _NO_CREDENTIAL for user in request.users or ()}
+        return {**error_part(), "results": await map_in_turns(errors.items(), _result)}
 
     async def alter_user_scram_credentials(self, context: RequestContext, request: Any) -> Fields:
         """No credential can be set, and there is none to delete: each user gets an error."""
@@ -66,16 +66,9 @@ class SecurityHandlers:
             deletion = upsertion = error.alone()
         errors = {each.name: deletion for each in request.deletions}
         errors |= {each.name: upsertion for each in request.upsertions}
-        return {"results": await _results(errors)}
+        return {"results": await map_in_turns(errors.items(), _result)}
 
 
-async def _results(errors: dict[str, KafkaError]) -> list[Fields]:
-    results: list[Fields] = []
-
-    def add(each: tuple[str, KafkaError]) -> None:
-        user, error = each
-        code, message = int(error.code), error.message
-        results.append({"user": user, "error_code": code, "error_message": message})
-
-    await in_turns(errors.items(), add)
-    return results
+def _result(refused: tuple[str, KafkaError]) -> Fields:
+    user, error = refused
+    return {"user": user, **error_part(error)}

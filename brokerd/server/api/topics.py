@@ -14,7 +14,7 @@ from brokerd.protocol.messages import encode_item
 from brokerd.server.api.config_entries import topic_entries
 from brokerd.server.live_settings import LiveSettings
 from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
-from brokerd.turns import in_turns
+from brokerd.turns import map_in_turns
 
 NO_ID = UUID(int=0)
 CONFIGS_FROM = 5
@@ -28,8 +28,7 @@ class TopicHandlers:
 
     async def create_topics(self, context: RequestContext, request: Any) -> Fields:
         """Creates topics by count or by assignment. A name given twice is answered twice."""
-        wanted: list[NewTopic] = []
-        await in_turns(request.topics, lambda topic: wanted.append(_new_topic(topic)))
+        wanted = await map_in_turns(request.topics, _new_topic)
         results = await self.cluster.topics.create(
             wanted,
             timeout_ms=milliseconds(request.timeout),
@@ -38,8 +37,10 @@ class TopicHandlers:
         answers = _Creations(
             self.settings.now, context.api_version, has_ids=not request.validate_only
         )
-        await in_turns(wanted, lambda topic: answers.add(topic.name, results[topic.name]))
-        return {"topics": answers.rows}
+        rows = await map_in_turns(
+            wanted, lambda topic: answers.encode(topic.name, results[topic.name])
+        )
+        return {"topics": rows}
 
     async def delete_topics(self, context: RequestContext, request: Any) -> Fields:
         """Deletes topics by name or (from version 6) id. One given twice is answered twice."""
@@ -58,43 +59,29 @@ class TopicHandlers:
             results = await self.cluster.topics.delete(
                 list(names), timeout_ms=milliseconds(request.timeout)
             )
-        responses: list[bytes] = []
 
-        def add(row: tuple[str | None, UUID | None]) -> None:
+        def answer(row: tuple[str | None, UUID | None]) -> bytes:
             name, topic_id = row
             error = refusal
             if error is None:
                 error = _nameless(topic_id) if name is None else results[name]
             fields = {"name": name, "topic_id": topic_id or NO_ID, **error_part(error)}
-            item = encode_item(ApiKey.DELETE_TOPICS, context.api_version, ("responses",), fields)
-            responses.append(item)
+            return encode_item(ApiKey.DELETE_TOPICS, context.api_version, ("responses",), fields)
 
-        await in_turns(rows, add)
-        return {"responses": responses}
+        return {"responses": await map_in_turns(rows, answer)}
 
     async def create_partitions(self, context: RequestContext, request: Any) -> Fields:
         """Adds partitions up to a total count, with or without an assignment of their replicas."""
-        requests: list[NewPartitions] = []
-        rows: list[Fields] = []
 
-        def note(topic: Any) -> None:
-            assignment = None  # the broker places the replicas
-            if topic.assignments is not None:
-                assignment = tuple(tuple(each.broker_ids) for each in topic.assignments)
-            requests.append(
-                NewPartitions(topic=topic.name, total=topic.count, assignment=assignment)
-            )
-
-        def answer(result: tuple[str, KafkaError | None]) -> None:
+        def answer(result: tuple[str, KafkaError | None]) -> Fields:
             name, error = result
-            rows.append({"name": name, **error_part(error)})
+            return {"name": name, **error_part(error)}
 
-        await in_turns(request.topics, note)
+        requests = await map_in_turns(request.topics, _new_partitions)
         results = await self.cluster.topics.grow(
             requests, timeout_ms=milliseconds(request.timeout), validate_only=request.validate_only
         )
-        await in_turns(results.items(), answer)
-        return {"results": rows}
+        return {"results": await map_in_turns(results.items(), answer)}
 
 
 def _new_topic(topic: Any) -> NewTopic:
@@ -108,6 +95,13 @@ def _new_topic(topic: Any) -> NewTopic:
     )
 
 
+def _new_partitions(topic: Any) -> NewPartitions:
+    assignment = None  # the broker places the replicas
+    if topic.assignments is not None:
+        assignment = tuple(tuple(each.broker_ids) for each in topic.assignments)
+    return NewPartitions(topic=topic.name, total=topic.count, assignment=assignment)
+
+
 class _Creations:
     """The answers to a CreateTopics. Most topics of a long request have the same settings, which
     are encoded once."""
@@ -117,9 +111,8 @@ class _Creations:
         self._version = version
         self._has_ids = has_ids  # a topic that is only validated has none
         self._configs: dict[frozenset[tuple[str, str]], list[bytes]] = {}
-        self.rows: list[bytes] = []
 
-    def add(self, name: str, result: TopicPlan | KafkaError) -> None:
+    def encode(self, name: str, result: TopicPlan | KafkaError) -> bytes:
         row: Fields = {
             "name": name, "topic_id": NO_ID, "num_partitions": -1, "replication_factor": -1,
             "configs": [],
@@ -133,7 +126,7 @@ class _Creations:
                 "replication_factor": len(result.node.replicas[0]),
                 "configs": self._entries(result.config) if self._version >= CONFIGS_FROM else [],
             }
-        self.rows.append(encode_item(ApiKey.CREATE_TOPICS, self._version, ("topics",), row))
+        return encode_item(ApiKey.CREATE_TOPICS, self._version, ("topics",), row)
 
     def _entries(self, config: dict[str, str]) -> list[bytes]:
         key = frozenset(config.items())

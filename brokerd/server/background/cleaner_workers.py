@@ -15,6 +15,7 @@ from pathlib import Path
 import brokerd
 from brokerd.log.cleaner.log_cleaner_manager import Listener
 from brokerd.log.cleaner.worker_messages import Job, SegmentGroupDone, decode_message, encode_answer
+from brokerd.turns import begin_task
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +49,7 @@ class CleanerWorkers:
     def run(self, job: Job, listener: Listener) -> None:
         self._busy += 1
         self._rests = 0
-        self._spawn_task(self._serve(job, listener))
+        begin_task(self._tasks, self._serve(job, listener))
 
     def rest(self) -> None:
         self._rests += 1
@@ -57,7 +58,7 @@ class CleanerWorkers:
         for process in self._idle:
             assert process.stdin is not None
             process.stdin.close()
-            self._spawn_task(self._end(process))
+            begin_task(self._tasks, self._end(process))
         self._idle = []
 
     async def stop(self) -> None:
@@ -72,11 +73,6 @@ class CleanerWorkers:
         await asyncio.gather(*(process.wait() for process in self._processes))
         self._processes.clear()
         self._idle.clear()
-
-    def _spawn_task(self, work: object) -> None:
-        task = asyncio.ensure_future(work)  # type: ignore[call-overload]
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, job: Job, listener: Listener) -> None:
         """Has a process do one job. A process that sends anything unexpected is killed."""

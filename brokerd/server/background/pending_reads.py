@@ -11,7 +11,7 @@ from brokerd.cpu_scheduling import yield_to_event_loop
 from brokerd.errors import KafkaError
 from brokerd.log.io.page_cache import PendingRead
 from brokerd.log.unified_log import UnifiedLog
-from brokerd.turns import expect_busy_threads, in_turns
+from brokerd.turns import begin_task, expect_busy_threads
 
 logger = logging.getLogger(__name__)
 
@@ -34,9 +34,7 @@ class PendingReads:
 
     def begin(self, serving: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine that serves a request, until the broker stops."""
-        task = asyncio.ensure_future(serving)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        begin_task(self._tasks, serving)
 
     async def load(self, pending: Sequence[PendingRead], is_wanted: Callable[[], bool]) -> None:
         """Returns when the bytes are in memory or could not be read; then the next attempt gets the
@@ -88,11 +86,6 @@ class PendingReads:
         reading = self._shared[subject] = self._read([pending], lambda: True)
         reading.add_done_callback(lambda _: self._shared.pop(subject))
         return reading
-
-    @staticmethod
-    async def load_logs(logs: Sequence[UnifiedLog]) -> None:
-        """Does the first use of logs. After an error the next use of the log gets it."""
-        await in_turns(logs, load_log)
 
     async def stop(self) -> None:
         """Cancels what is being served, and waits for the threads."""

@@ -44,7 +44,7 @@ class GroupRuntime:
         self._loop = asyncio.get_running_loop()
         self._config = config
         self._held_by_all = held_by_all
-        self._coordinator = GroupCoordinator(config, held_by_all)
+        self.coordinator = GroupCoordinator(config, held_by_all)  # others only read from it
         self._writes = GroupWrites(partition, acks, commit_timeout_ms, self)
         self._waiting: dict[Ticket, asyncio.Future[Reply]] = {}
         self._tickets = 0
@@ -60,11 +60,11 @@ class GroupRuntime:
 
     async def read_log(self) -> None:
         """Replays the partition up to its log end into a new coordinator. Raises as `load` does."""
-        self._coordinator = GroupCoordinator(self._config, self._held_by_all)
+        self.coordinator = GroupCoordinator(self._config, self._held_by_all)
         log = self._partition.log
         log.check_end()
         self._loaded_offset = log.log_end_offset
-        await load(log, log.log_start_offset, self._loaded_offset, self._coordinator.store)
+        await load(log, log.log_start_offset, self._loaded_offset, self.coordinator.store)
 
     async def begin(self) -> None:
         """Waits until the high watermark has passed all that was loaded, then serves."""
@@ -72,7 +72,7 @@ class GroupRuntime:
             self._high_watermark_moved.clear()
             await self._high_watermark_moved.wait()
         self.loading = False
-        self._carry_out(self._coordinator.loaded(self._clock.now_ms()))
+        self._carry_out(self.coordinator.loaded(self._clock.now_ms()))
         if self._topics_gone:
             self.forget_topics(self._topics_gone)
 
@@ -86,18 +86,13 @@ class GroupRuntime:
         self.loading = True
         if self._timer is not None:
             self._timer.cancel()
-        self._answer(self._coordinator.resign(self._clock.now_ms()))
+        self._answer(self.coordinator.resign(self._clock.now_ms()))
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(KafkaError(ErrorCode.NOT_COORDINATOR))
         self._waiting.clear()
 
     # Requests
-
-    @property
-    def coordinator(self) -> GroupCoordinator:
-        """The coordinator, for reading only."""
-        return self._coordinator
 
     async def ask(
         self,
@@ -113,7 +108,7 @@ class GroupRuntime:
         self._waiting[ticket] = future
         try:
             now_ms = self._clock.now_ms()
-            self._carry_out(self._coordinator.handle(now_ms, handler, ticket, *arguments))
+            self._carry_out(self.coordinator.handle(now_ms, handler, ticket, *arguments))
             reply = await future
         finally:
             self._waiting.pop(ticket, None)
@@ -121,7 +116,7 @@ class GroupRuntime:
         return reply
 
     def heartbeat(self, request: HeartbeatRequest) -> ErrorCode:
-        error = self._coordinator.heartbeat(request, self._clock.now_ms())
+        error = self.coordinator.heartbeat(request, self._clock.now_ms())
         self._set_timer()
         return error
 
@@ -131,18 +126,18 @@ class GroupRuntime:
             self._topics_gone |= topics
             return
         now_ms = self._clock.now_ms()
-        self._carry_out(self._coordinator.handle(now_ms, offsets.forget_topics, topics))
+        self._carry_out(self.coordinator.handle(now_ms, offsets.forget_topics, topics))
 
     # What became of writes (called by GroupWrites)
 
     def write_done(self, write_id: int) -> None:
-        self._carry_out(self._coordinator.write_done(write_id, self._clock.now_ms()))
+        self._carry_out(self.coordinator.write_done(write_id, self._clock.now_ms()))
 
     def write_failed(self, write_id: int, error: ErrorCode) -> None:
-        self._carry_out(self._coordinator.write_failed(write_id, error, self._clock.now_ms()))
+        self._carry_out(self.coordinator.write_failed(write_id, error, self._clock.now_ms()))
 
     def write_timed_out(self, write_id: int, error: ErrorCode) -> None:
-        self._carry_out(self._coordinator.write_timed_out(write_id, error, self._clock.now_ms()))
+        self._carry_out(self.coordinator.write_timed_out(write_id, error, self._clock.now_ms()))
 
     # Effects
 
@@ -166,12 +161,12 @@ class GroupRuntime:
         self._plan_append()
 
     def _plan_append(self) -> None:
-        if self._writes.has_queued and not self._append_planned:
+        if self._writes.queued and not self._append_planned:
             self._append_planned = True
             self._loop.call_soon(self._append_queued)
 
     def _set_timer(self) -> None:
-        due_ms = self._coordinator.next_deadline_ms
+        due_ms = self.coordinator.next_deadline_ms
         if due_ms is None or self._closed:
             return
         if self._timer is not None:
@@ -184,4 +179,4 @@ class GroupRuntime:
 
     def _tick(self) -> None:
         self._timer = None
-        self._carry_out(self._coordinator.tick(self._clock.now_ms()))
+        self._carry_out(self.coordinator.tick(self._clock.now_ms()))

@@ -19,10 +19,10 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT16_MAX
 from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
-from brokerd.server.background.pending_reads import PendingReads
+from brokerd.server.background.pending_reads import load_log
 from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
 from brokerd.server.requests.ack_timers import AckQueues
-from brokerd.turns import in_turns
+from brokerd.turns import begin_task, in_turns
 
 NAME_BYTES_MAX = INT16_MAX
 """What a string in a record of `__consumer_offsets` can hold."""
@@ -53,7 +53,6 @@ class GroupService:
         clock: Clock,
         replicas: ReplicaManager,
         cluster: BrokerLifecycle,
-        pending_reads: PendingReads,
         acks: AckQueues,
     ) -> None:
         self._config = config
@@ -61,12 +60,11 @@ class GroupService:
         self._clock = clock
         self._replicas = replicas
         self._cluster = cluster
-        self._pending_reads = pending_reads
         self._acks = acks
         self._runtimes: dict[int, GroupRuntime] = {}
         self._watched: dict[int, Partition] = {}
         self._loads: dict[int, asyncio.Task[None]] = {}
-        self._forgetting: set[asyncio.Future[None]] = set()
+        self._forgetting: set[asyncio.Task[None]] = set()
         self._one_load = asyncio.Lock()
         self._one_creation = asyncio.Lock()
 
@@ -81,11 +79,8 @@ class GroupService:
         gone = {topic for topic, _ in delta.deleted} - {OFFSETS_TOPIC}
         if gone:
             runtimes = list(self._runtimes.values())
-            forgetting = asyncio.ensure_future(
-                in_turns(runtimes, lambda runtime: runtime.forget_topics(gone))
-            )
-            self._forgetting.add(forgetting)
-            forgetting.add_done_callback(self._forgetting.discard)
+            forgetting = in_turns(runtimes, lambda runtime: runtime.forget_topics(gone))
+            begin_task(self._forgetting, forgetting)
 
     async def stop(self) -> None:
         """Resigns from every partition; waiting members are answered NOT_COORDINATOR."""
@@ -148,7 +143,7 @@ class GroupService:
         while True:
             async with self._one_load:
                 started_ms = self._clock.now_ms()
-                await self._pending_reads.load_logs([partition.log])
+                load_log(partition.log)
                 if await self._read(index, runtime, pause_s):
                     break
             await asyncio.sleep(pause_s)

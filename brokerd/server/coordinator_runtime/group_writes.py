@@ -69,7 +69,7 @@ GroupMetadataManager do it: errors that a consumer knows."""
 
 
 class GroupWrites:
-    __slots__ = ("_acks", "_events", "_is_closed", "_partition", "_queued", "_timeout_s")
+    __slots__ = ("_acks", "_events", "_is_closed", "_partition", "_timeout_s", "queued")
 
     def __init__(
         self, partition: Partition, acks: AckQueues, timeout_ms: int, events: WriteEvents
@@ -79,14 +79,10 @@ class GroupWrites:
         self._timeout_s = timeout_ms / 1000
         self._events = events
         self._is_closed = False
-        self._queued: list[Write] = []
+        self.queued: list[Write] = []
 
     def add(self, writes: list[Write]) -> None:
-        self._queued += writes
-
-    @property
-    def has_queued(self) -> bool:
-        return bool(self._queued)
+        self.queued += writes
 
     def append_queued(self, now_ms: int) -> None:
         """Appends the queued writes, up to APPEND_RECORDS_MAX records."""
@@ -96,12 +92,12 @@ class GroupWrites:
 
     def _next_writes(self) -> list[Write]:
         count = records = 0
-        for write in self._queued:
+        for write in self.queued:
             if records >= APPEND_RECORDS_MAX:
                 break
             count += 1
             records += len(write.records)
-        writes, self._queued = self._queued[:count], self._queued[count:]
+        writes, self.queued = self.queued[:count], self.queued[count:]
         return writes
 
     def _append(self, writes: list[Write], now_ms: int) -> None:

@@ -26,6 +26,7 @@ from brokerd.protocol.fetch_response import (
 from brokerd.protocol.framing import RequestHeader
 from brokerd.replication.partition import Partition
 from brokerd.replication.state import NO_LEADER
+from brokerd.server.background.pending_reads import load_log
 from brokerd.server.fetch.fetch_attempt import FetchAttempt
 from brokerd.server.fetch.fetch_session import Session
 from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
@@ -138,7 +139,7 @@ class ServedFetch:
                     connection, attempt.pending_reads, lambda: not connection.closed
                 )
                 if not connection.closed:
-                    yield pending_reads.load_logs(attempt.unloaded)
+                    yield in_turns(attempt.unloaded, load_log)
             elif attempt.is_enough or self._ends_s <= monotonic() or not self._has_any(attempt):
                 yield from self._send(attempt)
                 return

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from brokerd.config.listeners import ConnectionLimits
+from brokerd.config.values import words
 
 RATE_BURST_S = 1.0
 """So many seconds' worth of connections may come at once."""
@@ -106,7 +107,7 @@ class ConnectionQuotas:
 def limits_by_address(text: str) -> dict[str, int]:
     """`max.connections.per.ip.overrides` with names looked up; ValueError for one not found."""
     found: dict[str, int] = {}
-    for entry in filter(None, (each.strip() for each in text.split(","))):
+    for entry in words(text):
         host, _, limit = entry.rpartition(":")
         try:
             addresses = socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)

@@ -11,7 +11,7 @@ from ipaddress import ip_address
 
 from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.listeners import Listener
-from brokerd.config.permitted_listener_changes import IN_THE_FILE, reaches_further
+from brokerd.config.permitted_listener_changes import IN_THE_FILE, address, reaches_further
 from brokerd.config.tls_settings import TlsSettings
 from brokerd.security.ssl_contexts import TlsError, server_context
 
@@ -109,7 +109,7 @@ class Listeners:
     async def _look_up(self, config: BrokerConfig) -> None:
         """Looks up the names among the addresses to be opened, in a thread. Raises BindError."""
         for each in self._difference(config)[0]:
-            if not _is_address(each.host):
+            if address(each.host) is None:
                 try:
                     self._addresses[each.host] = await asyncio.to_thread(_find, each.host)
                 except (OSError, UnicodeError) as error:
@@ -212,15 +212,6 @@ def _bound(
 def _not_bound(listener: Listener, error: OSError | UnicodeError) -> BindError:
     why = error.strerror if isinstance(error, OSError) else None
     return BindError(f"cannot listen on {listener}: {why or error}", listener.name)
-
-
-def _is_address(host: str) -> bool:
-    """Whether no name has to be looked up: it is an address, or empty for any address."""
-    try:
-        ip_address(host)
-    except ValueError:
-        return not host
-    return True
 
 
 def _find(name: str) -> str:

@@ -144,11 +144,8 @@ class SocketServer:
         self._resolving = None
         self._limit()
 
-    def close_listeners(self) -> None:
-        self.listeners.close()
-
     def close(self) -> None:
-        self.close_listeners()
+        self.listeners.close()
         self._expiry.stop()
         if self._resolving is not None:
             self._resolving.cancel()
@@ -280,13 +277,12 @@ class SocketServer:
         """-1, the default unlike Kafka's, leaves a buffer to the kernel: with 100 KiB a fetch would
         be sent in six pieces, and received in ten what is one receive (docs/decisions/0005)."""
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        config = self._config
-        if config.socket_send_buffer_bytes > 0:
-            size_bytes = config.socket_send_buffer_bytes
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, size_bytes)
-        if config.socket_receive_buffer_bytes > 0:
-            size_bytes = config.socket_receive_buffer_bytes
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size_bytes)
+        for option, size_bytes in (
+            (socket.SO_SNDBUF, self._config.socket_send_buffer_bytes),
+            (socket.SO_RCVBUF, self._config.socket_receive_buffer_bytes),
+        ):
+            if size_bytes > 0:
+                client.setsockopt(socket.SOL_SOCKET, option, size_bytes)
 
     def forget(self, connection: Connection) -> None:
         """A connection has closed itself."""

@@ -1,22 +1,14 @@
 """Whose settings `configs` is asked for, in the words of Kafka's tool."""
 
-from argparse import Namespace
-
 import pytest
 
-from brokerd.cli.config_entities import (
-    DEFAULTS,
-    NAMED,
-    check_alterable,
-    check_describable,
-    read_entities,
-)
-from brokerd.cli.options import CliError
+from brokerd.cli.config_entities import DEFAULTS, NAMED, read_entities
+from brokerd.cli.options import CliError, Options
 
 
 def options(types: list[str] | None = None, names: list[str] | None = None, **short: str | bool):
     values = {flag.replace("-", "_"): None for flag, _ in (*NAMED, *DEFAULTS)}
-    return Namespace(entity_types=types, entity_names=names, **{**values, **short})
+    return Options(entity_types=types, entity_names=names, **{**values, **short})
 
 
 @pytest.mark.parametrize(
@@ -58,11 +50,11 @@ def test_what_cannot_be_meant_is_said(given, said: str) -> None:
 def test_a_change_needs_a_name_and_loggers_a_broker() -> None:
     for given in (options(["users"]), options(["brokers"])):
         with pytest.raises(CliError, match="an entity-name or default entity must be specified"):
-            check_alterable(read_entities(given))
+            read_entities(given).check_alterable()
     for given in (options(["topics"]), options(["topics"], [""])):
         with pytest.raises(CliError, match="an entity name must be specified with --alter of top"):
-            check_alterable(read_entities(given))
+            read_entities(given).check_alterable()
     with pytest.raises(CliError, match="must be specified with --describe of broker-loggers"):
-        check_describable(read_entities(options(["broker-loggers"])))
-    check_alterable(read_entities(options(user_defaults=True)))
-    check_describable(read_entities(options(["topics"])))
+        read_entities(options(["broker-loggers"])).check_describable()
+    read_entities(options(user_defaults=True)).check_alterable()
+    read_entities(options(["topics"])).check_describable()

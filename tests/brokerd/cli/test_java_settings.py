@@ -1,12 +1,10 @@
 """Settings of Java's clients in librdkafka's words, and which place goes before which."""
 
-from argparse import Namespace
-
 import pytest
 
 from brokerd.cli import java_settings
 from brokerd.cli.librdkafka import merged
-from brokerd.cli.options import CliError
+from brokerd.cli.options import CliError, Options
 
 RANGE = "org.apache.kafka.clients.consumer.RangeAssignor"
 COOPERATIVE = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
@@ -17,13 +15,13 @@ PARTITIONER = "org.apache.kafka.clients.producer.RoundRobinPartitioner"
 def test_an_option_goes_before_what_was_told_and_that_before_the_default() -> None:
     table = (("acks", "acks", "-1"), ("batch.size", "batch-size", 1), ("batch.size", "memory", 1),
              ("group.id", "group", None))  # fmt: skip
-    nothing = Namespace(acks=None, batch_size=None, memory=None, group=None)
+    nothing = Options(acks=None, batch_size=None, memory=None, group=None)
     assert merged({}, nothing, table) == {"acks": "-1", "batch.size": "1"}
     assert merged({"acks": "1", "x": "y"}, nothing, table)["acks"] == "1"
-    given = Namespace(acks="0", batch_size=7, memory=None, group="")
+    given = Options(acks="0", batch_size=7, memory=None, group="")
     wanted = {"acks": "0", "batch.size": "7", "group.id": ""}
     assert merged({"acks": "1", "batch.size": "9", "group.id": "g"}, given, table) == wanted
-    both = Namespace(acks=None, batch_size=7, memory=8, group=None)
+    both = Options(acks=None, batch_size=7, memory=8, group=None)
     assert merged({}, both, table)["batch.size"] == "8"
 
 

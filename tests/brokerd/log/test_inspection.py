@@ -38,7 +38,7 @@ def test_segments_are_described_with_their_files(log: UnifiedLog, restarted: boo
     assert segments[0].base_offset == 0
     assert segments[-1].next_offset == 40
     for segment in segments:
-        assert segment.first_batch_timestamp_ms == NOW_MS + segment.base_offset
+        assert segment.first_timestamp_ms == NOW_MS + segment.base_offset
         assert segment.largest_timestamp_ms == NOW_MS + segment.next_offset - 1
         files = dict(segment.files)
         assert files[f"{segment.base_offset:020d}.log"] == segment.size_bytes

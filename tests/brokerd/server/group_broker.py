@@ -15,7 +15,6 @@ from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import KafkaError
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.replication.state import PartitionState
-from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.requests.ack_timers import AckQueues
 from brokerd.server.requests.context import RequestContext
@@ -61,17 +60,14 @@ class GroupBroker:
         self._open()
 
     def _open(self) -> None:
-        self.pending_reads = PendingReads()
         self.logs = open_manager([str(self.directory)], BROKER_ID, now_ms=self.clock.now_ms())
         self.replicas = ReplicaManager(self.logs, BROKER_ID, self.clock)
         self.groups = GroupService(
-            self.config, self.clock, self.replicas, cast(BrokerLifecycle, self.cluster),
-            self.pending_reads, AckQueues(),
-        )  # fmt: skip
+            self.config, self.clock, self.replicas, cast(BrokerLifecycle, self.cluster), AckQueues()
+        )
 
     async def stop(self) -> None:
         await self.groups.stop()
-        await self.pending_reads.stop()
         self.replicas.checkpoint()
         self.logs.shutdown()
 

@@ -13,7 +13,6 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server.api.delete_records import DeleteRecordsHandler
-from brokerd.server.background.pending_reads import PendingReads
 from tests.support.brokerd import Brokerd, BrokerdCluster
 from tests.support.waiting import wait_until
 from tests.support.wire import Wire
@@ -170,7 +169,6 @@ def test_a_broker_that_does_not_lead_the_partition_says_so(brokers: BrokerdClust
 async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order() -> None:
     saved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().call_later(0.05, saved.set_result, None)
-    pending_reads = PendingReads()
 
     def leader_of(topic: str, index: int) -> SimpleNamespace:
         if index % 2:
@@ -180,7 +178,7 @@ async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order
 
     led: Any = SimpleNamespace(leader_of=leader_of)
     log_starts: Any = SimpleNamespace(save=lambda *_: saved)
-    handler = DeleteRecordsHandler(led, log_starts, pending_reads)
+    handler = DeleteRecordsHandler(led, log_starts)
     many = 20_000
     asked = [SimpleNamespace(partition_index=index, offset=index) for index in range(many)]
     request = SimpleNamespace(topics=[SimpleNamespace(name="t", partitions=asked)])
@@ -198,4 +196,3 @@ async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order
     assert rows[1]["error_code"] == ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert turns > 5
     assert tasks < 10
-    await pending_reads.stop()
