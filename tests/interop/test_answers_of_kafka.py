@@ -140,7 +140,7 @@ REQUESTS: list[tuple[ApiKey, int, dict[str, Any]]] = [
     *((ApiKey.METADATA, v, {"topics": [{"name": n} for n in ("plain", "nowhere") * 2],
        "allow_auto_topic_creation": False}) for v in (4, 8, 12)),
     *((ApiKey.METADATA, v, {"topics": [{"topic_id": UUID(int=77), "name": name}, {"name": "plain"}],
-       "allow_auto_topic_creation": False}) for v, name in ((12, ""),)),
+       "allow_auto_topic_creation": False}) for v, name in ((11, "plain"), (12, ""))),
     *((ApiKey.FETCH, 11, fetch(offset)) for offset in (0, 2, 3, 4, -1)),
     (ApiKey.FETCH, 4, fetch(1)),
     *((ApiKey.FETCH, 12, fetch(offset, isolation=1)) for offset in (0, 3)),
@@ -282,6 +282,18 @@ def test_a_topic_is_described_by_its_id_as_by_apache_kafka(ports: tuple[int, int
     by_kafka, by_brokerd = answers
     assert by_brokerd == by_kafka
     assert [topic["name"] for topic in by_brokerd["topics"]] == ["plain"]
+
+
+@pytest.mark.parametrize("topic", [{"topic_id": UUID(int=77), "name": ""}, {"name": None}])
+def test_ids_that_come_too_early_are_refused_byte_for_byte(
+    ports: tuple[int, int], topic: dict[str, Any]
+) -> None:
+    frames = []
+    for port in ports:
+        with Wire(port) as wire:
+            wire.request(ApiKey.METADATA, 10, {"topics": [topic, {"name": "plain"}]})
+            frames.append(wire.frame())
+    assert frames[1] == frames[0]
 
 
 @pytest.mark.parametrize("number", range(len(REQUESTS)))

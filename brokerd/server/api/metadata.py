@@ -21,6 +21,9 @@ from brokerd.turns import AT_ONCE_MAX, in_turns
 CREATED_AT_ONCE = 32
 WARM_UPS_MAX = 3
 
+IDS_FIELD_FROM, IDS_FROM = 10, 12
+"""Versions of Metadata: the first with a topic's id, and the first in which it may be used."""
+
 
 @dataclass(frozen=True, slots=True)
 class MetadataHandlers:
@@ -30,6 +33,13 @@ class MetadataHandlers:
 
     def metadata(self, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:
         """Brokers of the client's listener, and the topics asked for; creates them if allowed."""
+        if IDS_FIELD_FROM <= context.api_version < IDS_FROM and _needs_ids(request):
+            code = int(ErrorCode.INVALID_REQUEST)
+            topics = [
+                {"error_code": code, "name": each.name or "", "topic_id": each.topic_id}
+                for each in request.topics
+            ]
+            return {"brokers": (), "topics": topics}
         answer = _Answer(self, context, request)
         missing = answer.topics_to_create()
         if missing or answer.is_slow() or answer.new_topics():
@@ -51,6 +61,11 @@ class MetadataHandlers:
             if not answer.is_slow():  # else much of it has changed meanwhile
                 break
         return answer.encode()
+
+
+def _needs_ids(request: Any) -> bool:
+    """Whether a topic has an id, or no name; versions 10 and 11 know the field and refuse both."""
+    return any(each.topic_id or each.name is None for each in request.topics or ())
 
 
 class _Answer:
