@@ -65,15 +65,20 @@ def _roll_up(
     before = manifest.load(root, span_folder)
     # Before the files: rows of ticks that come now are left out, and the hour is computed again.
     ticks = reader.ticks(root, slug, source, job.start_ms, job.end_ms)
+    # All files before Spark begins: if one of them is deleted meanwhile, the job fails.
+    files_of = {
+        table: reader.files(root, slug, source, table, job.start_ms, job.end_ms)
+        for table in (*TABLES, TICKS)
+    }
     buckets = buckets_of(ticks, is_raw=source is RAW)
     keep_repeated_until_ms = _keep_repeated_until_ms(space, job, level)
     time_name = (MINUTE if level is DAY else RAW).span_of(job.start_ms)
     own_ticks = space.ticks_file(coarser_ticks(ticks, source, level.bucket_ms), TICKS, time_name)
-    if own_ticks is None:
+    if own_ticks is None or not files_of[TICKS]:
         raise FileNotFoundError(f"the level {source.name} has no ticks of {time_name} any more")
     added = [own_ticks]
     for table in TABLES:
-        files = reader.files(root, slug, source, table, job.start_ms, job.end_ms)
+        files = files_of[table]
         if not files:
             continue
         step = RollUp(

@@ -60,11 +60,18 @@ def run_next(cluster: Cluster) -> bool:
 
 
 def refresh(cluster: Cluster) -> None:
-    """Delete what is expired, and store the state of the levels for pages."""
+    """Delete what is expired, and store the state of the levels for pages.
+
+    Raises RedisDown. Expired spans stay while a job runs, which may read them.
+    """
     root, at_ms = current(), now_ms()
     listed = manifest.files_of_cluster(root, cluster.slug)
-    found = read_tick_counts(root, listed)
-    delete_expired.delete_expired(root, listed, due_jobs.rolled_up_hours(found), at_ms)
+    rolled_up = due_jobs.rolled_up_hours(read_tick_counts(root, listed))
+    found = delete_expired.expired(list(listed), rolled_up, at_ms)
+    if found:  # a roll-up that finds the lock taken waits for the next beat
+        with cluster_lock.held(cluster.slug) as is_held:
+            if is_held:
+                delete_expired.delete(root, found)
     delete_expired.delete_dead_jobs(root, cluster.slug, at_ms)
     _store_state(root, cluster)
 
