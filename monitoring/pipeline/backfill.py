@@ -2,13 +2,16 @@
 
 The jobs are done in order, each when the one before it is done; `Backfill.next_ms` is the position
 of the next one. A job that failed is tried again as any other (runs.py). When it has failed
-ATTEMPTS_MAX times, the back-fill waits for a user to resume or stop it.
+ATTEMPTS_MAX times, the back-fill waits for a user to resume or stop it. Failures from before its
+start do not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from django.db.models import QuerySet
 
 from monitoring.clusters.models import Cluster
 from monitoring.history import manifest
@@ -42,6 +45,8 @@ def start(cluster: Cluster, from_ms: int, to_ms: int) -> None:
     found, is_new = Backfill.objects.get_or_create(cluster=cluster, defaults=values)
     if not is_new:
         raise ValueError("failed" if has_failed(next_run(found)) else "running")
+    runs = PipelineRun.objects.filter(cluster=cluster, kind__in=(HOUR.name, DAY.name))
+    _try_again(runs.filter(start_ms__gte=bucket_start(from_ms, DAY_MS), start_ms__lt=to_ms))
 
 
 def stop(cluster: Cluster) -> bool:
@@ -56,7 +61,12 @@ def resume(cluster: Cluster) -> bool:
     run = next_run(found) if found else None
     if run is None or not has_failed(run):
         return False
-    failed = PipelineRun.objects.filter(pk=run.pk, state=RunState.FAILED)
+    return _try_again(PipelineRun.objects.filter(pk=run.pk))
+
+
+def _try_again(runs: QuerySet[PipelineRun]) -> bool:
+    """Let those that failed wait, as if they had no attempt; whether there are some."""
+    failed = runs.filter(state=RunState.FAILED)
     return bool(failed.update(state=RunState.WAITING, attempt=0))
 
 
