@@ -77,6 +77,8 @@ def refresh(cluster: Cluster) -> None:
 
 
 def _store_state(root: Root, cluster: Cluster) -> None:
+    if not Cluster.objects.filter(pk=cluster.pk).exists():
+        return  # it was deleted while the job ran
     listed = manifest.files_of_cluster(root, cluster.slug)
     waiting = _roll_ups(read_tick_counts(root, listed), now_ms())
     level_figures.store(cluster, listed, waiting, now_ms())

@@ -226,6 +226,14 @@ def test_the_failed_run_of_one_that_was_stopped_is_forgotten(cluster, computed, 
     assert not PipelineRun.objects.exists()
 
 
+def test_its_cluster_may_be_deleted_while_a_job_runs(cluster, computed, rolled_up):
+    start(cluster)
+    computed[1][HOURS[0]] = Cluster.objects.all().delete
+    services.run_next(cluster)
+    assert not Backfill.objects.exists()
+    assert not PipelineRun.objects.exists()
+
+
 def test_a_second_one_cannot_be_started(cluster, rolled_up):
     start(cluster)
     with pytest.raises(ValueError, match="running"):
