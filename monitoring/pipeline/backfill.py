@@ -50,7 +50,11 @@ def start(cluster: Cluster, from_ms: int, to_ms: int) -> None:
 
 
 def stop(cluster: Cluster) -> bool:
-    """End it after the hour that is computed now; False if there is none."""
+    """End it after the hour that is computed now; False if there is none.
+
+    The day of that hour keeps its rows. If the hour failed after its minutes were published, it has
+    new minutes and keeps the rows of the hour level.
+    """
     deleted, _ = Backfill.objects.filter(cluster=cluster).delete()
     return bool(deleted)
 
