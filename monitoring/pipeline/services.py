@@ -42,11 +42,10 @@ class _Due:
 
 
 def run_next(cluster: Cluster) -> bool:
-    """Do the next job of a cluster, if one is due; returns whether more wait.
+    """Do the next job of a cluster, if one is due; returns whether another one is due then.
 
-    Raises RedisDown.
-
-    A job that fails is stored as a failed run and tried again later; the others go on.
+    A job that fails is stored as a failed run and tried again later; the others go on. False if
+    another process has the lock, or Spark is not there. Raises RedisDown.
     """
     with cluster_lock.held(cluster.slug) as is_held:
         if not is_held:
@@ -54,9 +53,10 @@ def run_next(cluster: Cluster) -> bool:
         root = current()
         runs.mark_lost(cluster)
         due = _due(root, cluster)
-        is_answered = _run_first(root, cluster, due) if due.jobs else True
+        is_answered = bool(due.jobs) and _run_first(root, cluster, due)
         _store_state(root, cluster)
-        return is_answered and len(due.jobs) > 1
+        # Looked at again: a roll-up can make merges due.
+        return is_answered and bool(_due(root, cluster).jobs)
 
 
 def refresh(cluster: Cluster) -> None:

@@ -5,7 +5,9 @@ import pytest
 from monitoring.clusters.models import Cluster
 from monitoring.history import reader
 from monitoring.history.levels import HOUR_MS, RAW
+from monitoring.history.root_folder import SpanFolder
 from monitoring.pipeline import backfill, runs, services, tasks
+from monitoring.pipeline.due_jobs import MergeJob
 from monitoring.pipeline.models import Backfill, PipelineRun, PipelineState, RunState
 from monitoring.reasons import loads
 from monitoring.redis_lock import try_lock
@@ -120,6 +122,18 @@ def test_expired_history_is_deleted(cluster, root, settings, monkeypatch):
     monkeypatch.setattr(services, "now_ms", lambda: START_MS + 4 * HOUR_MS)
     services.refresh(cluster)
     assert not len(reader.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
+
+
+def test_a_merge_that_a_job_makes_due_is_done_next(cluster, root, monkeypatch, spark_server):
+    merges, real = [], services._with_spark
+
+    def done(*args):
+        merges.append(MergeJob(SpanFolder("local", RAW, RAW.span_of(START_MS)), START_MS, 2**60))
+        return real(*args)
+
+    monkeypatch.setattr(services, "_with_spark", done)
+    monkeypatch.setattr(services.due_jobs, "merges", lambda *_: list(merges))
+    assert services.run_next(cluster)
 
 
 def test_nothing_expires_while_a_job_runs(cluster, root, settings, monkeypatch, spark_server):
