@@ -1,8 +1,8 @@
 """The lock of a cluster's levels in Redis: its holder alone replaces their files or deletes spans.
 
 The flush replaces raw files without it, which jobs may read meanwhile: a replaced file stays for a
-while. The lock is renewed while it is held. If it is lost nevertheless, the manifest refuses the second process
-(workspace.py).
+while. The lock is renewed while it is held. If it is lost nevertheless, the manifest refuses the
+second process (workspace.py).
 """
 
 from __future__ import annotations
