@@ -20,6 +20,7 @@ from monitoring.history.root_folder import current
 from monitoring.pipeline import due_jobs
 from monitoring.pipeline.due_jobs import RollUpJob, TickCounts
 from monitoring.pipeline.models import Backfill, PipelineRun, RunState
+from monitoring.pipeline.runs import JobKey
 
 ATTEMPTS_MAX = 3
 
@@ -76,10 +77,7 @@ def _try_again(runs: QuerySet[PipelineRun]) -> bool:
 
 def next_run(found: Backfill) -> PipelineRun | None:
     """The run of the next job, if there was one."""
-    is_hour = found.next_ms % HOUR_MS == 0
-    kind, start_ms = (
-        (HOUR.name, found.next_ms) if is_hour else (DAY.name, bucket_start(found.next_ms, DAY_MS))
-    )
+    kind, start_ms = _key_at(found.next_ms)
     return PipelineRun.objects.filter(cluster=found.cluster, kind=kind, start_ms=start_ms).first()
 
 
@@ -111,6 +109,13 @@ def note_done(left: Remaining, job: RollUpJob) -> None:
 def _position_ms(job: RollUpJob) -> int:
     """The time by which the jobs are ordered: a day comes after its last hour."""
     return job.end_ms - 1 if job.kind == DAY.name else job.start_ms
+
+
+def _key_at(position_ms: int) -> JobKey:
+    """The kind and the start of the job at a position."""
+    if position_ms % HOUR_MS == 0:
+        return HOUR.name, position_ms
+    return DAY.name, bucket_start(position_ms, DAY_MS)
 
 
 def _move(found: Backfill, jobs: Sequence[RollUpJob]) -> None:
