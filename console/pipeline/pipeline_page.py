@@ -83,6 +83,7 @@ def _run(run: PipelineRun) -> dict[str, Any]:
     kinds = {
         "minute": _("Minutes of an hour"),
         "hour": _("Minutes and hour"),
+        "only_hour": _("Hour"),
         "day": _("Day"),
         "merge_raw": _("Merge files of raw ticks"),
         "merge_minute": _("Merge files of minutes"),

@@ -56,7 +56,11 @@ def _start(request: ClusterRequest, form: BackfillForm) -> bool:
 @requires("pipeline.backfill")
 def stop(request: ClusterRequest, cluster: str) -> HttpResponse:
     if services.stop_backfill(request.principal, request.cluster):
-        messages.success(request, _("The back-fill stops after the hour that is computed now."))
+        text = _(
+            "The back-fill stops after the hour that is computed now. "
+            "The day of that hour is not computed again."
+        )
+        messages.success(request, text)
     else:
         messages.info(request, _("No back-fill runs."))
     return redirect("pipeline", cluster)

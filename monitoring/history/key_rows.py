@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from monitoring.history.byte_limited_cache import ByteLimitedCache
+from monitoring.history.parquet_files import with_schema
 from monitoring.history.root_folder import FileStamp, Root
 from monitoring.history.table_specs import KEY_COLUMNS, RowKey
 
@@ -66,11 +67,8 @@ def _read_file(
             name for name in {**key, **dict.fromkeys(columns)} if name in stored_columns
         ]
         rows = rows_of_key(stored.read_row_groups(groups, read_columns, use_threads=False), key)
-    for field in wanted:  # that files of older versions do not have
-        if field.name not in rows.column_names:
-            rows = rows.append_column(field, pa.nulls(len(rows), field.type))
     # Without combine_chunks a few rows would hold the memory of all that were read with them.
-    return rows.select(columns).cast(wanted).combine_chunks()
+    return with_schema(rows, wanted).combine_chunks()
 
 
 def rows_of_key(rows: pa.Table, key: RowKey) -> pa.Table:

@@ -81,6 +81,8 @@ MINUTE = Level("minute", MINUTE_MS, "%Y%m%d", HOUR_MS, "AERIE_HISTORY_MINUTE_DAY
 HOUR = Level("hour", HOUR_MS, "%Y%m", DAY_MS, "AERIE_HISTORY_HOUR_DAYS", DAY_MS)
 DAY = Level("day", DAY_MS, "%Y", DAY_MS, "AERIE_HISTORY_DAY_DAYS", DAY_MS)
 LEVELS = (RAW, MINUTE, HOUR, DAY)
+SOURCE_OF = {MINUTE: RAW, HOUR: MINUTE, DAY: HOUR}
+"""The level from which a level is computed."""
 
 
 def bucket_start(at_ms: int, bucket_ms: int) -> int:

@@ -3,9 +3,10 @@
     _manifest-<N>.json   {"version": 2, "files": [{"name", "table", "rows", "min_at_ms",
                           "max_at_ms", "bytes"}]}
 
-Readers use the highest N that can be parsed. The manifest is written after its files, so a crash
-before it changes nothing. Replaced files stay for a while, for readers with an older manifest. Each
-number is written once: if two writers start from the same manifest, the second fails.
+Readers use the highest N that can be parsed, but refuse one of a newer version: an older manifest
+would lose its files. The manifest is written after its files, so a crash before it changes nothing.
+Replaced files stay for a while, for readers with an older manifest. Each number is written once: if
+two writers start from the same manifest, the second fails.
 """
 
 import json
@@ -21,6 +22,10 @@ _VERSION = 2
 _NAME = re.compile(r"^_manifest-([0-9]+)\.json$")
 _PARSED_BYTES_MAX = 4 << 20  # as stored
 _KEPT = 3  # older manifests, for readers that are about to open them
+
+
+class NewerVersion(OSError):
+    """The manifest is one that a newer version of this program wrote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +76,16 @@ def format_manifest(files: Iterable[HistoryFile]) -> bytes:
 
 
 def parse_manifest(number: int, data: bytes) -> Manifest:
-    """Parse the output of `format_manifest`. Raises ValueError."""
+    """Parse the output of `format_manifest`. Raises ValueError or NewerVersion."""
     try:
         content = json.loads(data)
-        if content["version"] != _VERSION:
+        version = content["version"]
+        if version > _VERSION:
+            raise NewerVersion(
+                f"a manifest of the history has version {version}, known are those up to "
+                f"{_VERSION}: install the version of Aerie that wrote it, or a newer one"
+            )
+        if version != _VERSION:
             raise ValueError("a manifest of another version")
         files = content["files"]
         for file in files:
@@ -85,7 +96,7 @@ def parse_manifest(number: int, data: bytes) -> Manifest:
 
 
 def load(root: Root, span_folder: SpanFolder) -> Manifest:
-    """The current manifest of a span: the newest one that can be parsed."""
+    """The current manifest of a span: the newest one that can be parsed. Raises NewerVersion."""
     found = numbers(root.names(*span_folder.folder))
     for number in found:
         try:
@@ -96,7 +107,7 @@ def load(root: Root, span_folder: SpanFolder) -> Manifest:
 
 
 def _files(root: Root, span_folder: SpanFolder, number: int) -> tuple[HistoryFile, ...]:
-    """The files in a manifest. Raises ValueError or FileNotFoundError."""
+    """The files in a manifest. Raises ValueError, NewerVersion or FileNotFoundError."""
 
     def make() -> tuple[Manifest, int]:
         data = root.read(*span_folder.folder, f"_manifest-{number}.json")

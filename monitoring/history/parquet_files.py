@@ -30,6 +30,11 @@ def read_file(root: Root, path: str, schema: pa.Schema) -> pa.Table:
         rows = stored.read(
             columns=[name for name in schema.names if name in stored.schema_arrow.names]
         )
+    return with_schema(rows, schema)
+
+
+def with_schema(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of `schema`; those that files of older versions do not have are null."""
     for field in schema:
         if field.name not in rows.column_names:
             rows = rows.append_column(field, pa.nulls(len(rows), field.type))

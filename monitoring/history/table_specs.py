@@ -39,6 +39,7 @@ NAME = pa.dictionary(pa.int32(), pa.string())
 EXISTS = 1
 UNANSWERED = 1 << 30
 UNANSWERED_MS = "unanswered_ms"
+SUM_MAX = float(2**62)  # larger sums are unknown: below 64 bits by more than a float is inexact
 _INT, _LONG = pa.int32(), pa.int64()
 
 

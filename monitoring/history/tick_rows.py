@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from monitoring.history.table_specs import EXISTS, Table
+from monitoring.history.table_specs import EXISTS, SUM_MAX, Table
 
 Longs = np.ndarray  # int64
 Flags = np.ndarray  # bool
@@ -166,9 +166,6 @@ class TickRows:
         return (self.state_of(rows) & self.table.counter_bit(counter)) > 0
 
 
-_SUM_MAX = float(2**62)  # below the limit by more than a float is inexact
-
-
 def bits_of(table: Table, flags: dict[str, Flags]) -> Longs:
     """The bits of counters for which the flags are set."""
     bits = np.zeros(len(next(iter(flags.values()))), dtype=np.int64)
@@ -204,11 +201,11 @@ class Sums:
         parts = np.ones(len(self.code), dtype=bool) if counted is None else counted
         known = (self.parts(parts) > 0) & (self.parts(parts & ~values.known) == 0)
         of_parts = np.where(parts, values.numbers, 0)
-        known &= np.bincount(self.code, np.abs(of_parts, dtype=np.float64), self.count) < _SUM_MAX
+        known &= np.bincount(self.code, np.abs(of_parts, dtype=np.float64), self.count) < SUM_MAX
         return Values(np.where(known, self.amount(of_parts), 0), known)
 
-    def every(self, mask: Flags, counted: Flags | None = None) -> Flags:
-        """Whether the mask marks all parts in `counted`, and there is one."""
+    def every(self, mask: Flags, counted: Flags | None) -> Flags:
+        """Whether the mask marks all parts in `counted` (None = all), and there is one."""
         parts = np.ones(len(self.code), dtype=bool) if counted is None else counted
         every: Flags = (self.parts(parts) > 0) & (self.parts(parts & ~mask) == 0)
         return every

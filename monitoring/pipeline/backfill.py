@@ -2,13 +2,16 @@
 
 The jobs are done in order, each when the one before it is done; `Backfill.next_ms` is the position
 of the next one. A job that failed is tried again as any other (runs.py). When it has failed
-ATTEMPTS_MAX times, the back-fill waits for a user to resume or stop it.
+ATTEMPTS_MAX times, the back-fill waits for a user to resume or stop it. Failures from before its
+start do not count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from django.db.models import QuerySet
 
 from monitoring.clusters.models import Cluster
 from monitoring.history import manifest
@@ -17,6 +20,7 @@ from monitoring.history.root_folder import current
 from monitoring.pipeline import due_jobs
 from monitoring.pipeline.due_jobs import RollUpJob, TickCounts
 from monitoring.pipeline.models import Backfill, PipelineRun, RunState
+from monitoring.pipeline.runs import JobKey
 
 ATTEMPTS_MAX = 3
 
@@ -42,10 +46,16 @@ def start(cluster: Cluster, from_ms: int, to_ms: int) -> None:
     found, is_new = Backfill.objects.get_or_create(cluster=cluster, defaults=values)
     if not is_new:
         raise ValueError("failed" if has_failed(next_run(found)) else "running")
+    runs = PipelineRun.objects.filter(cluster=cluster, kind__in=(HOUR.name, DAY.name))
+    _try_again(runs.filter(start_ms__gte=bucket_start(from_ms, DAY_MS), start_ms__lt=to_ms))
 
 
 def stop(cluster: Cluster) -> bool:
-    """End it after the hour that is computed now; False if there is none."""
+    """End it after the hour that is computed now; False if there is none.
+
+    The day of that hour keeps its rows. If the hour failed after its minutes were published, it has
+    new minutes and keeps the rows of the hour level.
+    """
     deleted, _ = Backfill.objects.filter(cluster=cluster).delete()
     return bool(deleted)
 
@@ -56,16 +66,18 @@ def resume(cluster: Cluster) -> bool:
     run = next_run(found) if found else None
     if run is None or not has_failed(run):
         return False
-    failed = PipelineRun.objects.filter(pk=run.pk, state=RunState.FAILED)
+    return _try_again(PipelineRun.objects.filter(pk=run.pk))
+
+
+def _try_again(runs: QuerySet[PipelineRun]) -> bool:
+    """Let those that failed wait, as if they had no attempt; whether there are some."""
+    failed = runs.filter(state=RunState.FAILED)
     return bool(failed.update(state=RunState.WAITING, attempt=0))
 
 
 def next_run(found: Backfill) -> PipelineRun | None:
     """The run of the next job, if there was one."""
-    is_hour = found.next_ms % HOUR_MS == 0
-    kind, start_ms = (
-        (HOUR.name, found.next_ms) if is_hour else (DAY.name, bucket_start(found.next_ms, DAY_MS))
-    )
+    kind, start_ms = _key_at(found.next_ms)
     return PipelineRun.objects.filter(cluster=found.cluster, kind=kind, start_ms=start_ms).first()
 
 
@@ -97,6 +109,13 @@ def note_done(left: Remaining, job: RollUpJob) -> None:
 def _position_ms(job: RollUpJob) -> int:
     """The time by which the jobs are ordered: a day comes after its last hour."""
     return job.end_ms - 1 if job.kind == DAY.name else job.start_ms
+
+
+def _key_at(position_ms: int) -> JobKey:
+    """The kind and the start of the job at a position."""
+    if position_ms % HOUR_MS == 0:
+        return HOUR.name, position_ms
+    return DAY.name, bucket_start(position_ms, DAY_MS)
 
 
 def _move(found: Backfill, jobs: Sequence[RollUpJob]) -> None:

@@ -1,7 +1,8 @@
-"""The lock of a cluster's levels in Redis: one process at a time replaces files of them.
+"""The lock of a cluster's levels in Redis: its holder alone replaces their files or deletes spans.
 
-It is renewed while it is held. If it is lost nevertheless, the manifest refuses the second process
-(workspace.py).
+The flush replaces raw files without it, which jobs may read meanwhile: a replaced file stays for a
+while. The lock is renewed while it is held. If it is lost nevertheless, the manifest refuses the
+second process (workspace.py).
 """
 
 from __future__ import annotations

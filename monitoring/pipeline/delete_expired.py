@@ -8,12 +8,11 @@ long, so that an outage of Spark loses nothing. The retention of each level is a
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 import pyarrow.fs as pafs
 
 from monitoring.history.levels import LEVELS, RAW
-from monitoring.history.manifest import Files
 from monitoring.history.root_folder import Root, SpanFolder, cluster_folder
 from monitoring.pipeline import workspace
 from monitoring.pipeline.retention import kept_from_ms
@@ -46,14 +45,10 @@ def expired(
     return found
 
 
-def delete_expired(
-    root: Root, listed: Files, rolled_up: Collection[int], now_ms: int
-) -> list[SpanFolder]:
-    """Delete the expired spans; returns them."""
-    found = expired(list(listed), rolled_up, now_ms)
-    for span_folder in found:
+def delete(root: Root, span_folders: Iterable[SpanFolder]) -> None:
+    """Delete these spans. The caller holds the cluster's lock: no job may read them."""
+    for span_folder in span_folders:
         root.delete_folder(*span_folder.folder)
-    return found
 
 
 def delete_dead_jobs(root: Root, slug: str, now_ms: int) -> None:

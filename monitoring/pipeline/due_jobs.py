@@ -45,7 +45,7 @@ class RollUpJob:
 
     @property
     def kind(self) -> str:
-        return self.levels[-1].name
+        return "only_hour" if self.levels == (HOUR,) else self.levels[-1].name
 
     @property
     def end_ms(self) -> int:

@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from monitoring.history import manifest, reader
-from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW, Level, bucket_start
+from monitoring.history.levels import (
+    DAY,
+    DAY_MS,
+    HOUR,
+    HOUR_MS,
+    MINUTE,
+    RAW,
+    SOURCE_OF,
+    Level,
+    bucket_start,
+)
 from monitoring.history.manifest import HistoryFile
-from monitoring.history.root_folder import SpanFolder
+from monitoring.history.root_folder import Root, SpanFolder
 from monitoring.history.table_specs import LEVEL_TICKS, TABLES, TICKS
 from monitoring.pipeline.due_jobs import Job, MergeJob, RollUpJob
 from monitoring.pipeline.workspace import FinishedFile, Workspace
@@ -19,7 +29,7 @@ from monitoring.pipeline.workspace import FinishedFile, Workspace
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_SOURCE = {MINUTE: RAW, HOUR: MINUTE, DAY: HOUR}
+    from monitoring.spark.jobs.time_slices import SourceFile
 
 
 @dataclass
@@ -57,32 +67,33 @@ def _roll_up(
     spark: SparkSession, space: Workspace, job: RollUpJob, level: Level
 ) -> list[FinishedFile]:
     from monitoring.spark.jobs.roll_up_and_merge import RollUp, roll_up
-    from monitoring.spark.jobs.time_slices import SourceFile
     from monitoring.spark.transforms.buckets import buckets_of
 
-    root, slug, source = space.root, space.slug, _SOURCE[level]
+    root, slug, source = space.root, space.slug, SOURCE_OF[level]
     span_folder = SpanFolder(slug, level, level.span_of(job.start_ms))
     before = manifest.load(root, span_folder)
     # Before the files: rows of ticks that come now are left out, and the hour is computed again.
     ticks = reader.ticks(root, slug, source, job.start_ms, job.end_ms)
+    # All files before Spark begins: if one of them is deleted meanwhile, the job fails.
+    files_of = {
+        table: reader.files(root, slug, source, table, job.start_ms, job.end_ms)
+        for table in (*TABLES, TICKS)
+    }
     buckets = buckets_of(ticks, is_raw=source is RAW)
     keep_repeated_until_ms = _keep_repeated_until_ms(space, job, level)
     time_name = (MINUTE if level is DAY else RAW).span_of(job.start_ms)
     own_ticks = space.ticks_file(coarser_ticks(ticks, source, level.bucket_ms), TICKS, time_name)
-    if own_ticks is None:
+    if own_ticks is None or not files_of[TICKS]:
         raise FileNotFoundError(f"the level {source.name} has no ticks of {time_name} any more")
     added = [own_ticks]
     for table in TABLES:
-        files = reader.files(root, slug, source, table, job.start_ms, job.end_ms)
+        files = files_of[table]
         if not files:
             continue
         step = RollUp(
             table=table,
             is_raw=source is RAW,
-            files=[
-                SourceFile(root.location(*folder.folder, f.name), f.rows, f.min_at_ms, f.max_at_ms)
-                for folder, f in files
-            ],
+            files=[_source_file(root, *each) for each in files],
             buckets=buckets,
             bucket_ms=level.bucket_ms,
             keep_repeated_until_ms=keep_repeated_until_ms,
@@ -93,6 +104,13 @@ def _roll_up(
         added += space.spark_files(f"{level.name}-{table}", table, time_name)
     _replace(space, span_folder, before, job, added)
     return added
+
+
+def _source_file(root: Root, span_folder: SpanFolder, file: HistoryFile) -> SourceFile:
+    from monitoring.spark.jobs.time_slices import SourceFile
+
+    location = root.location(*span_folder.folder, file.name)
+    return SourceFile(location, file.rows, file.min_at_ms, file.max_at_ms)
 
 
 def _replace(

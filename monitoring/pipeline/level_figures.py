@@ -12,8 +12,8 @@ from monitoring.pipeline.due_jobs import RollUpJob
 from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
 
 _RECENT_MS = 7 * DAY_MS  # from these days `bytes_a_day` is computed
-# The kinds of the jobs that compute a level. One job computes the minutes and the hour.
-_KINDS = {MINUTE: ("hour", "minute"), HOUR: ("hour",), DAY: ("day",)}
+# The kinds of the jobs that compute a level. Those of `hour` compute the minutes and the hour.
+_KINDS = {MINUTE: ("hour", "minute"), HOUR: ("hour", "only_hour"), DAY: ("day",)}
 
 
 def store(cluster: Cluster, listed: Files, waiting: list[RollUpJob], now_ms: int) -> PipelineState:

@@ -8,7 +8,11 @@ from django.db import models
 
 
 class RunState(models.TextChoices):
-    """running → done | failed | waiting (for Spark, or its worker ended; it is tried again)."""
+    """running → done | failed | waiting. What failed or waits is tried again.
+
+    A run waits if Spark was not there or was lost, its worker ended, another worker was quicker, or
+    a user starts or resumes a back-fill in which it failed.
+    """
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -19,8 +23,9 @@ class RunState(models.TextChoices):
 class PipelineRun(models.Model):
     """One job of a cluster (due_jobs.py): the hour, day or range that starts at `start_ms`.
 
-    `kind` is `hour`, `minute` (only minutes were missing), `day` or `merge_<level>`. A job that is
-    done again has the same row, with the next `attempt`. A wait for Spark is no attempt.
+    `kind` is `hour` (minutes and the hour), `minute` or `only_hour` (the other one was there),
+    `day` or `merge_<level>`. A job that is done again has the same row. `attempt` counts the
+    attempts since it was last done, 0 if it is done. A wait for Spark is no attempt.
     """
 
     cluster = models.ForeignKey("monitoring.Cluster", on_delete=models.CASCADE, related_name="+")

@@ -23,6 +23,7 @@ RETRY = timedelta(minutes=5)  # after the first failure; doubled by each other o
 RETRY_MAX = timedelta(hours=6)
 LOST_MAX = 3  # attempts that ended with their worker or with Spark
 RUNS_KEPT = timedelta(days=30)
+_RESULT_FIELDS = ("state", "attempt", "seconds", "rows", "bytes", "error")
 JobKey = tuple[str, int]
 """The kind and the start of a job; a cluster has one run of them."""
 
@@ -45,13 +46,20 @@ def begin(cluster: Cluster, job: Job) -> PipelineRun:
 
 
 def end(run: PipelineRun, result: Written | Exception, seconds: float) -> None:
-    """Store what became of it."""
+    """Store what became of it.
+
+    A worker that lost the cluster's lock ends a run that another one has begun since. What it
+    computed is published, so the job is done. What else became of it is not of that run.
+    """
     run.seconds = seconds
+    stored = PipelineRun.objects.filter(pk=run.pk)
     if isinstance(result, Written):
         run.state, run.rows, run.bytes, run.attempt = RunState.DONE, result.rows, result.bytes, 0
+        run.error = ""
     else:
         _set_failure(run, result)
-    run.save()
+        stored = stored.filter(state=RunState.RUNNING, started_at=run.started_at)
+    stored.update(**{name: getattr(run, name) for name in _RESULT_FIELDS})
 
 
 def _set_failure(run: PipelineRun, error: Exception) -> None:

@@ -42,11 +42,10 @@ class _Due:
 
 
 def run_next(cluster: Cluster) -> bool:
-    """Do the next job of a cluster, if one is due; returns whether more wait.
+    """Do the next job of a cluster, if one is due; returns whether another one is due then.
 
-    Raises RedisDown.
-
-    A job that fails is stored as a failed run and tried again later; the others go on.
+    A job that fails is stored as a failed run and tried again later; the others go on. False if
+    another process has the lock, or Spark is not there. Raises RedisDown.
     """
     with cluster_lock.held(cluster.slug) as is_held:
         if not is_held:
@@ -54,22 +53,32 @@ def run_next(cluster: Cluster) -> bool:
         root = current()
         runs.mark_lost(cluster)
         due = _due(root, cluster)
-        is_answered = _run_first(root, cluster, due) if due.jobs else True
+        is_answered = bool(due.jobs) and _run_first(root, cluster, due)
         _store_state(root, cluster)
-        return is_answered and len(due.jobs) > 1
+        # Looked at again: a roll-up can make merges due.
+        return is_answered and bool(_due(root, cluster).jobs)
 
 
 def refresh(cluster: Cluster) -> None:
-    """Delete what is expired, and store the state of the levels for pages."""
+    """Delete what is expired, and store the state of the levels for pages.
+
+    Raises RedisDown. Expired spans stay while a job runs, which may read them.
+    """
     root, at_ms = current(), now_ms()
     listed = manifest.files_of_cluster(root, cluster.slug)
-    found = read_tick_counts(root, listed)
-    delete_expired.delete_expired(root, listed, due_jobs.rolled_up_hours(found), at_ms)
+    rolled_up = due_jobs.rolled_up_hours(read_tick_counts(root, listed))
+    found = delete_expired.expired(list(listed), rolled_up, at_ms)
+    if found:  # a roll-up that finds the lock taken waits for the next beat
+        with cluster_lock.held(cluster.slug) as is_held:
+            if is_held:
+                delete_expired.delete(root, found)
     delete_expired.delete_dead_jobs(root, cluster.slug, at_ms)
     _store_state(root, cluster)
 
 
 def _store_state(root: Root, cluster: Cluster) -> None:
+    if not Cluster.objects.filter(pk=cluster.pk).exists():
+        return  # it was deleted while the job ran
     listed = manifest.files_of_cluster(root, cluster.slug)
     waiting = _roll_ups(read_tick_counts(root, listed), now_ms())
     level_figures.store(cluster, listed, waiting, now_ms())

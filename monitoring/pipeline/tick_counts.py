@@ -21,7 +21,7 @@ from monitoring.history.levels import (
 )
 from monitoring.history.manifest import Files
 from monitoring.history.parquet_files import read_file
-from monitoring.history.root_folder import Root
+from monitoring.history.root_folder import FileStamp, Root
 from monitoring.history.table_specs import LEVEL_TICKS, TICKS
 from monitoring.pipeline.due_jobs import TickCounts
 
@@ -60,13 +60,13 @@ def _ticks_of_level(root: Root, listed: Files, level: Level, first_ms: int) -> d
     return dict(found)
 
 
-# A file of these levels is written once under its name, so its figures stay.
-_counts_of_files: dict[tuple[str, int], dict[int, int]] = {}
+_counts_of_files: dict[tuple[FileStamp, int], dict[int, int]] = {}
 _CACHED_FILES_MAX = 50_000
 
 
 def _ticks_of_file(root: Root, path: str, unit_ms: int) -> dict[int, int]:
-    counted = _counts_of_files.get((path, unit_ms))
+    key = root.stamp(path), unit_ms
+    counted = _counts_of_files.get(key)
     if counted is not None:
         return counted
     rows = read_file(root, path, LEVEL_TICKS)
@@ -76,4 +76,4 @@ def _ticks_of_file(root: Root, path: str, unit_ms: int) -> dict[int, int]:
         found[bucket_start(at_ms, unit_ms)] += ticks
     if len(_counts_of_files) >= _CACHED_FILES_MAX:
         _counts_of_files.clear()
-    return _counts_of_files.setdefault((path, unit_ms), dict(found))
+    return _counts_of_files.setdefault(key, dict(found))

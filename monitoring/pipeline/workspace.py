@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from monitoring.history import manifest
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import HistoryFile, Manifest
+from monitoring.history.parquet_files import with_schema
 from monitoring.history.root_folder import Root, SpanFolder, cluster_folder
 from monitoring.history.table_specs import schema_of
 
@@ -92,7 +93,7 @@ class Workspace:
             pq.ParquetWriter(target, plain, compression="zstd") as writer,
         ):
             for batch in pq.ParquetFile(source).iter_batches():
-                kept = pa.table(batch).select(plain.names).filter(outside).cast(plain)
+                kept = with_schema(pa.table(batch).filter(outside), plain)
                 if len(kept):
                     writer.write_table(kept)
         return self._finished(path, file.table, span_folder.span)

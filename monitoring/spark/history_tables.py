@@ -58,7 +58,7 @@ def is_small(rows: int | None) -> bool:
     return rows is not None and rows < _SMALL_ROWS
 
 
-def configure(spark: SparkSession, rows: int | None = None) -> None:
+def configure(spark: SparkSession, rows: int | None) -> None:
     """The settings of a session that reads `rows` rows of the history; None = not known.
 
     Raises Spark's errors.

@@ -26,6 +26,7 @@ from monitoring.history.levels import (
     LEVELS,
     MINUTE,
     RAW,
+    SOURCE_OF,
     Level,
     bucket_start,
 )
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 ROWS_MAX = 4_000_000  # of a pattern day: they are in memory
 _AT_ONCE = 4  # queries of Spark
 _ATTEMPTS = 5  # if a worker writes the same manifest
-_SOURCE = {MINUTE: RAW, HOUR: MINUTE, DAY: HOUR}
 LevelTables = dict[Level, dict[str, pa.Table]]
 
 
@@ -192,7 +192,7 @@ def _rolled_up(
     prefix = uuid.uuid4().hex
     locations = _spark_input(space, raw, prefix)
     for level in levels:
-        source = _SOURCE[level]
+        source = SOURCE_OF[level]
         ticks = found[source][TICKS].sort_by("at_ms")
         found[level] = {TICKS: coarser_ticks(ticks, source, level.bucket_ms)}
         buckets = buckets_of(ticks, is_raw=source is RAW)

@@ -1,7 +1,7 @@
 """`manage.py write_past_history`: written history, for trying charts and reports.
 
 It needs Spark, so the stack runs. The range is marked (monitoring/written_history/marker.py). It
-has the lock of the pipeline, so that no job reads or replaces files of the range meanwhile.
+has the lock of the pipeline, so that no job computes the range, and none of it expires, meanwhile.
 """
 
 from __future__ import annotations

@@ -19,11 +19,10 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from monitoring.history.table_specs import EXISTS, UNANSWERED, UNANSWERED_MS, Table
+from monitoring.history.table_specs import EXISTS, SUM_MAX, UNANSWERED, UNANSWERED_MS, Table
 from monitoring.spark.transforms.buckets import FINE_COLUMNS, Bucket, coarse_buckets, fine_buckets
 
 _RATED_ROWS_MS = "_rated_rows_ms"  # the part of a counter's rated time that has rows
-_SUM_MAX = float(2**62)  # below the limit by more than a double is inexact
 
 
 def from_raw(rows: DataFrame, table: Table, ticks: Sequence[Bucket]) -> DataFrame:
@@ -175,7 +174,7 @@ def _gauge_columns(gauge: str) -> list[Column]:
     high = F.greatest(f"{gauge}_high", held)
     samples = F.col(f"{gauge}_samples") + _known(before) * total
     # Of a sum that may be beyond 64 bits no sample is counted: its mean is unknown.
-    is_too_large = high.cast("double") * samples > F.lit(_SUM_MAX)
+    is_too_large = high.cast("double") * samples > F.lit(SUM_MAX)
     gauge_sum = F.col(f"{gauge}_sum") + _or_zero(before) * total
     return [
         before,

@@ -16,11 +16,18 @@ def test_a_manifest_can_be_encoded_and_parsed():
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{", b"[]", b"null", b'{"version":9,"files":[]}', b'{"version":2,"files":[{}]}']
+    "data", [b"", b"{", b"[]", b"null", b'{"version":1,"files":[]}', b'{"version":2,"files":[{}]}']
 )
 def test_an_invalid_manifest_is_refused(data):
     with pytest.raises(ValueError):  # noqa: PT011 (the reason is Python's own)
         manifest.parse_manifest(1, data)
+
+
+def test_a_manifest_of_a_newer_version_is_refused_even_if_there_is_an_older_one(root):
+    manifest.replace(root, PLACE, Manifest(0, ()), [FILE])
+    root.write(b'{"version":9,"files":[]}', *PLACE.folder, "_manifest-2.json")
+    with pytest.raises(manifest.NewerVersion, match="version 9, known are those up to 2"):
+        manifest.load(root, PLACE)
 
 
 def test_manifest_numbers_are_compared_as_numbers(root):

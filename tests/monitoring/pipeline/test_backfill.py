@@ -179,6 +179,34 @@ def test_after_three_failures_it_waits_to_be_resumed_and_the_failed_run_stays(
     assert position(cluster) == HOURS[1]
 
 
+def test_hours_that_failed_before_its_start_begin_to_count_anew(cluster, computed, rolled_up):
+    for hour_ms in HOURS[:2]:
+        PipelineRun.objects.create(
+            cluster=cluster, kind="hour", start_ms=hour_ms, state=RunState.FAILED,
+            attempt=backfill.ATTEMPTS_MAX, started_at=runs.timezone.now(),
+        )  # fmt: skip
+    start(cluster)
+    assert not backfill.has_failed(backfill.next_run(Backfill.objects.get()))
+    for _ in HOURS:
+        services.run_next(cluster)
+    assert [start_ms for start_ms, _ in computed[0]] == HOURS
+
+
+def test_one_that_failed_and_is_stopped_and_started_again_is_not_failed(
+    cluster, computed, rolled_up
+):
+    start(cluster)
+    computed[1][HOURS[0]] = OSError("broken")
+    for _ in range(backfill.ATTEMPTS_MAX):
+        services.run_next(cluster)
+        retry_now()
+    backfill.stop(cluster)
+    start(cluster)
+    computed[1].clear()
+    services.run_next(cluster)
+    assert position(cluster) == HOURS[1]
+
+
 def test_other_jobs_go_on_while_it_waits(cluster, computed, rolled_up):
     start(cluster, START_MS, HOURS[1])
     computed[1][HOURS[0]] = OSError("broken")
@@ -195,6 +223,14 @@ def test_the_failed_run_of_one_that_was_stopped_is_forgotten(cluster, computed, 
     services.run_next(cluster)
     backfill.stop(cluster)
     services.run_next(cluster)
+    assert not PipelineRun.objects.exists()
+
+
+def test_its_cluster_may_be_deleted_while_a_job_runs(cluster, computed, rolled_up):
+    start(cluster)
+    computed[1][HOURS[0]] = Cluster.objects.all().delete
+    services.run_next(cluster)
+    assert not Backfill.objects.exists()
     assert not PipelineRun.objects.exists()
 
 

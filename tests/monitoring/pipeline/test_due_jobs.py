@@ -56,7 +56,9 @@ def test_late_ticks_compute_their_hour_again_and_no_other():
 
 
 def test_an_hour_whose_minutes_are_there_goes_on_from_them():
-    assert roll_ups(TickCounts(minutes=hours(1)), KEPT, hour(3)) == [RollUpJob(hour(0), (HOUR,))]
+    [job] = roll_ups(TickCounts(minutes=hours(1)), KEPT, hour(3))
+    assert job == RollUpJob(hour(0), (HOUR,))
+    assert job.kind == "only_hour"  # that of a job of minutes and the hour is "hour"
 
 
 def test_a_day_is_computed_when_it_is_over_and_no_hour_of_it_waits():

@@ -6,7 +6,7 @@ from monitoring.history import manifest, reader
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW
 from monitoring.history.parquet_files import read_file
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
-from monitoring.pipeline import workspace
+from monitoring.pipeline import delete_expired, workspace
 from monitoring.pipeline.due_jobs import MergeJob, RollUpJob
 from monitoring.spark import history_tables
 from monitoring.spark.jobs import roll_up_and_merge
@@ -136,6 +136,25 @@ def test_a_second_worker_that_did_the_same_hour_is_refused(root, spark, monkeypa
     with pytest.raises(FileExistsError):
         run(spark, job)
     assert len(rows_of_levels(root)["minute ticks"]) == 12
+
+
+def test_a_job_whose_files_are_deleted_meanwhile_fails_and_changes_nothing(
+    root, spark, monkeypatch
+):
+    write(root, ticks(8, hours=1))
+    job = RollUpJob(START_MS, (MINUTE,))
+    run(spark, job)
+    rows = rows_of_levels(root)
+    real = roll_up_and_merge.roll_up
+
+    def deleted(*args):
+        real(*args)
+        delete_expired.delete(root, manifest.span_folders(root, "local", RAW))
+
+    monkeypatch.setattr(roll_up_and_merge, "roll_up", deleted)
+    with pytest.raises(Exception, match="PATH_NOT_FOUND"):
+        run(spark, job)
+    assert rows_of_levels(root) == rows
 
 
 def test_an_hour_of_gaps_has_ticks_and_no_rows(root, spark):

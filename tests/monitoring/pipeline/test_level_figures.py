@@ -41,6 +41,8 @@ def test_one_job_computes_the_minutes_and_the_hour(cluster):
     assert seconds(cluster) == {RAW: None, MINUTE: 5.0, HOUR: 5.0, DAY: 2.5}
     run(cluster, "minute", 4.0)
     assert seconds(cluster) == {RAW: None, MINUTE: 4.0, HOUR: 5.0, DAY: 2.5}
+    run(cluster, "only_hour", 1.5)
+    assert seconds(cluster) == {RAW: None, MINUTE: 4.0, HOUR: 1.5, DAY: 2.5}
     assert store(cluster, {}, [], 0).levels["day"]["seconds"] == 2.5
 
 

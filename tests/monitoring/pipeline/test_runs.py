@@ -31,6 +31,13 @@ def ended(cluster, *results):
     return PipelineRun.objects.get()
 
 
+def overtaken(cluster):
+    """The run of a worker that lost the cluster's lock, and the same of the worker that has it."""
+    first = runs.begin(cluster, JOB)
+    runs.mark_lost(cluster)
+    return first, runs.begin(cluster, JOB)
+
+
 def code(run):
     return loads(run.error).code
 
@@ -46,6 +53,29 @@ def test_a_wait_for_spark_is_no_attempt(cluster):
 def test_another_worker_that_was_quicker_is_no_attempt(cluster):
     waiting = ended(cluster, FileExistsError("x"))
     assert (waiting.state, waiting.attempt, code(waiting)) == ("waiting", 0, "other_worker")
+
+
+def test_a_job_that_a_worker_without_its_lock_did_is_done(cluster):
+    first, second = overtaken(cluster)
+    runs.end(first, Written(3, 4), 1.0)
+    runs.end(second, FileExistsError("x"), 1.0)
+    done = PipelineRun.objects.get()
+    assert (done.state, done.attempt, done.rows, done.error) == (RunState.DONE, 0, 3, "")
+
+
+def test_a_failure_of_a_worker_without_its_lock_is_not_stored(cluster):
+    first, second = overtaken(cluster)
+    runs.end(first, ValueError("x"), 1.0)
+    assert PipelineRun.objects.get().state == RunState.RUNNING
+    runs.end(second, Written(3, 4), 1.0)
+    assert PipelineRun.objects.get().state == RunState.DONE
+
+
+def test_the_run_of_a_cluster_that_was_deleted_meanwhile_is_not_stored(cluster):
+    begun = runs.begin(cluster, JOB)
+    cluster.delete()
+    runs.end(begun, Written(3, 4), 1.0)
+    assert not PipelineRun.objects.exists()
 
 
 def test_a_job_in_which_spark_is_lost_each_time_lets_others_go_first(cluster):

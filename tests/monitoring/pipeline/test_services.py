@@ -5,11 +5,14 @@ import pytest
 from monitoring.clusters.models import Cluster
 from monitoring.history import reader
 from monitoring.history.levels import HOUR_MS, RAW
+from monitoring.history.root_folder import SpanFolder
 from monitoring.pipeline import backfill, runs, services, tasks
+from monitoring.pipeline.due_jobs import MergeJob
 from monitoring.pipeline.models import Backfill, PipelineRun, PipelineState, RunState
 from monitoring.reasons import loads
 from monitoring.redis_lock import try_lock
 from monitoring.reports.models import Report
+from monitoring.spark.jobs import roll_up_and_merge
 from tests.monitoring.pipeline.made_history import START_MS, rows_of_levels, ticks, write
 from tests.support.ports import free_port
 
@@ -117,5 +120,39 @@ def test_expired_history_is_deleted(cluster, root, settings, monkeypatch):
     services.refresh(cluster)
     assert len(reader.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
     monkeypatch.setattr(services, "now_ms", lambda: START_MS + 4 * HOUR_MS)
+    services.refresh(cluster)
+    assert not len(reader.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
+
+
+def test_a_merge_that_a_job_makes_due_is_done_next(cluster, root, monkeypatch, spark_server):
+    merges, real = [], services._with_spark
+
+    def done(*args):
+        merges.append(MergeJob(SpanFolder("local", RAW, RAW.span_of(START_MS)), START_MS, 2**60))
+        return real(*args)
+
+    monkeypatch.setattr(services, "_with_spark", done)
+    monkeypatch.setattr(services.due_jobs, "merges", lambda *_: list(merges))
+    assert services.run_next(cluster)
+
+
+def test_nothing_expires_while_a_job_runs(cluster, root, settings, monkeypatch, spark_server):
+    services.run_next(cluster)
+    rows = rows_of_levels(root)
+    write(root, ticks(1, 1, START_MS + 5 * HOUR_MS, has_topics=False))
+    settings.AERIE_HISTORY_RAW_HOURS = 1
+    monkeypatch.setattr(services, "now_ms", lambda: START_MS + 4 * HOUR_MS)
+    backfill.start(cluster, START_MS, START_MS + HOUR_MS)
+    real = roll_up_and_merge.roll_up
+
+    def refreshed(*args):
+        services.refresh(cluster)
+        real(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(roll_up_and_merge, "roll_up", refreshed)
+        services.run_next(cluster)
+    assert run(cluster).state == RunState.DONE
+    assert rows_of_levels(root) == rows
     services.refresh(cluster)
     assert not len(reader.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
