@@ -1,5 +1,7 @@
 """The data of charts, as JSON. Pages load it after themselves (static/app/chart.js)."""
 
+import logging
+
 from django.http import Http404, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -10,6 +12,8 @@ from console.accounts.request_types import ClusterRequest
 from console.charts import services
 from console.charts.chart_query import ChartQuery, InvalidQuery, parse
 from monitoring.clock import now_ms
+
+log = logging.getLogger(__name__)
 
 
 @require_safe
@@ -25,7 +29,8 @@ def chart(request: ClusterRequest, cluster: str) -> HttpResponse:
     try:
         return JsonResponse(services.chart(cluster, request.rights, query, now_ms()))
     except OSError as error:
-        why = _("The stored history cannot be read (%s).") % type(error).__name__
+        log.warning("a chart of %s: the stored history cannot be read: %s", cluster, error)
+        why = _("The stored history cannot be read. The log of the web process names the file.")
         return JsonResponse({"error": why}, status=503)
 
 

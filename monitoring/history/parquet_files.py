@@ -1,6 +1,7 @@
 """Reads the files of a span, one after the other."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,12 +26,23 @@ def files_of(
 def read_file(root: Root, path: str, schema: pa.Schema) -> pa.Table:
     """All rows of a file. Files that Spark wrote have plain texts where names are encoded."""
     names = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-    with root.filesystem.open_input_file(path) as file:
+    with naming_damage(path), root.filesystem.open_input_file(path) as file:
         stored = pq.ParquetFile(file, read_dictionary=names)
         rows = stored.read(
             columns=[name for name in schema.names if name in stored.schema_arrow.names]
         )
     return with_schema(rows, schema)
+
+
+@contextmanager
+def naming_damage(path: str) -> Iterator[None]:
+    """Raise OSError with the file's path if it is there and cannot be read."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, pa.ArrowInvalid) as error:
+        raise OSError(f"{path}: {error}") from error
 
 
 def with_schema(rows: pa.Table, schema: pa.Schema) -> pa.Table:

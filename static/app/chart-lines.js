@@ -7,7 +7,7 @@ export const PALETTES = {
 const DASHES = ["solid", "dash", "dot"]; // more series than colours: told apart by the line
 
 export function traces(spec, colours) {
-  const colorAt = (series, number) => colorOf(series, number, colours.palette, colours.text);
+  const colorAt = (series, number) => colorOf(spec, series, number, colours);
   return [
     ...spec.series.flatMap((series, number) => band(spec, series, colorAt(series, number))),
     ...spec.series.map((series, number) => lineOf(spec, series, number, colorAt(series, number), colours.palette.length)),
@@ -15,9 +15,12 @@ export function traces(spec, colours) {
   ];
 }
 
-// `text`: the colour of a line of an earlier time.
-export function colorOf(series, number, palette, text) {
-  return series.is_earlier ? text : palette[number % palette.length];
+// A line of an earlier time is grey; if there are several, each has the colour of its line of now, which
+// are in the same order.
+export function colorOf(spec, series, number, { palette, text }) {
+  const earlier = spec.series.filter((each) => each.is_earlier);
+  if (series.is_earlier && earlier.length === 1) return text;
+  return palette[(series.is_earlier ? earlier.indexOf(series) : number) % palette.length];
 }
 
 // From the lowest to the highest value of each point. Its edge shows a peak that is one point wide; its

@@ -8,7 +8,7 @@ const HEADROOM = 1.055; // above the highest value, as Plotly leaves
 
 export function preview(frame, spec, palette, text) {
   const at = place(frame, spec);
-  const colors = spec.series.map((series, number) => colorOf(series, number, palette, text));
+  const colors = spec.series.map((series, number) => colorOf(spec, series, number, { palette, text }));
   const bands = spec.series.map((series, number) => hasBand(series) && band(spec, series, at, colors[number]));
   const lines = spec.series.map((series, number) => path(line(series, at), colors[number]));
   frame.querySelectorAll(".chart-preview").forEach((old) => old.remove());

@@ -76,12 +76,13 @@ function layout(spec, colours, node) {
     hovermode: "x unified",
     hoverlabel: { bgcolor: colours.surface, bordercolor: colours.line, font: { color: colours.ink } },
     showlegend: spec.series.length > 1,
-    legend: { orientation: "h", y: -0.15, yanchor: "top", x: 0, itemwidth: 30 },
+    legend: { orientation: "h", y: -0.22, yanchor: "top", x: 0, itemwidth: 30 },
     xaxis: {
       ...axis,
       type: "date",
       showgrid: false,
       nticks: 6,
+      tickangle: 0,
       spikecolor: colours.text,
       spikethickness: -1, // no outline
       spikedash: "dot",
@@ -134,11 +135,12 @@ function mount(node) {
 
 async function load(node) {
   loads.set(node, Date.now());
-  let spec = null;
+  let [spec, problem] = [null, ""];
   const width = Math.min(Math.max(Math.floor(node.clientWidth / WIDTH_STEP), 1) * WIDTH_STEP, WIDTH_MAX);
   try {
     const answer = await fetch(`${node.dataset.src}&width=${width}`, { headers: { Accept: "application/json" } });
     if (answer.ok && !answer.redirected) spec = await answer.json();
+    else if (answer.status === 503) problem = (await answer.json()).error;
   } catch {
     // No connection: the note says so, and the next tick tries again.
   }
@@ -149,7 +151,7 @@ async function load(node) {
     draw(node, spec);
   } else if (note) {
     dropFrame(node);
-    note.textContent = spec ? note.dataset.none : note.dataset.failed;
+    note.textContent = spec ? note.dataset.none : problem || note.dataset.failed;
     note.hidden = false;
   }
 }

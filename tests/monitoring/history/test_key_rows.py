@@ -78,3 +78,18 @@ def test_a_file_that_was_written_again_is_read_again(root, path):
     rows = [{"at_ms": 5, "topic": "topic-001", "partition": 0, "records": 1}]
     pq.write_table(pa.Table.from_pylist(rows, SCHEMA), path)
     assert read(root, path, {"topic": "topic-001"}) == {"at_ms": [5], "records": [1]}
+
+
+def test_a_damaged_file_is_named(root, path):
+    with open(path, "r+b") as file:
+        file.seek(0)
+        file.write(bytes(os.path.getsize(path) - 2000))
+    with pytest.raises(OSError, match=r"rows\.parquet: "):
+        read(root, path, {"topic": "topic-001", "partition": 0})
+
+
+def test_a_file_that_is_no_parquet_is_named(root, path):
+    with open(path, "wb") as file:
+        file.write(b"nothing")
+    with pytest.raises(OSError, match=r"rows\.parquet: "):
+        read(root, path, {})
