@@ -11,9 +11,10 @@ How each load works is said in bench/producing.py and bench/consuming.py, what i
 bench/rows.py. librdkafka is driven by ctypes (bench/rdkafka.py); "ready-made" loads send prepared
 frames and count the answers' bytes without copying them (bench/raw.py).
 
-The rows `pages`, `browser`, `charts` and `record-search` are of the console: its pages with a large
-cluster (bench/pages.py), what a browser makes of them (bench/browser.py), the data of charts from a
-history of 90 days (bench/charts.py), and searches in records (bench/record_search.py).
+The rows `pages`, `record-pages`, `browser`, `charts` and `record-search` are of the console: its
+pages with a large cluster (bench/pages.py, bench/record_pages.py), what a browser makes of them
+(bench/browser.py), the data of charts from a history of 90 days (bench/charts.py), and searches in
+records (bench/record_search.py).
 The rows `roll-up` and `bytes-a-day` are of the history: Spark beside DuckDB (bench/roll_up.py), and
 its size at all levels (bench/bytes_a_day.py). The row `idle` is of the whole stack (bench/idle.py).
 
