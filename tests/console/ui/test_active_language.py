@@ -5,6 +5,7 @@ import threading
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.apps import apps
 from django.utils import translation
 from django.utils.translation import trans_real
 
@@ -13,6 +14,8 @@ from console.ui.active_language import ActiveTranslation
 
 @pytest.fixture(autouse=True)
 def language_before():
+    # Django's test support puts its own back when a test changes a setting of languages.
+    apps.get_app_config("ui").ready()
     with translation.override(translation.get_language()):
         yield
 
