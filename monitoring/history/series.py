@@ -131,16 +131,23 @@ def read_all(
         live_ms = max(stored_ms + 1, first_ms)
         read_parts.append([_live(slug, subject, measures, live_ms) for subject in subjects])
     # Before the first sample there is no part: its range has gaps only.
+    to_ms = _end_ms(read_parts[-1], over) if read_parts else over.to_ms
     parts_by_subject = zip(*read_parts, strict=True) if read_parts else [()] * len(subjects)
-    return [_joined(list(parts), table, measures, over) for parts in parts_by_subject]
+    return [_joined(list(parts), table, measures, over, to_ms) for parts in parts_by_subject]
+
+
+def _end_ms(last_parts: Sequence[_ValuesOfPart], over: Range) -> int:
+    """The end of the points of all subjects. An open range ends with the newest tick; one that came
+    between the reads of two subjects is left out, since their points are added up."""
+    times = [part.buckets.at_ms for part in last_parts]
+    if not over.is_open or not all(map(len, times)):
+        return over.to_ms
+    return max(over.to_ms, min(int(each[-1]) for each in times) + 1)
 
 
 def _joined(
-    parts: list[_ValuesOfPart], table: Table, measures: Sequence[str], over: Range
+    parts: list[_ValuesOfPart], table: Table, measures: Sequence[str], over: Range, to_ms: int
 ) -> Series:
-    to_ms = over.to_ms
-    if over.is_open and parts and len(times := parts[-1].buckets.at_ms):
-        to_ms = max(to_ms, int(times[-1]) + 1)
     joined = {
         name: points.join(
             [(part.buckets, part.values[name]) for part in parts],

@@ -5,7 +5,7 @@ import math
 import pyarrow as pa
 import pytest
 
-from monitoring.history import manifest, series, writer
+from monitoring.history import live_rows, manifest, points, series, writer
 from monitoring.history.levels import HOUR_MS, MINUTE, MINUTE_MS
 from monitoring.history.root_folder import SpanFolder
 from monitoring.history.series import Range, Subject
@@ -73,6 +73,28 @@ def test_an_open_range_has_a_tick_that_is_ahead_of_the_clock(root, redis_server)
     until = Range.until(now_ms, 3 * INTERVAL_MS, 3)
     lags = series.read("local", Subject.group("g"), ["lag"], until).measures["lag"]
     assert known(lags.mean)[-1] == 6.0
+
+
+def test_a_tick_that_comes_between_the_reads_of_two_subjects_is_in_none(
+    root, redis_server, monkeypatch
+):
+    for number in (2, 3):
+        put_tick(sampled(FIRST + number, end=10 * number))
+    rows_since = live_rows.rows_since
+
+    def then_comes_a_tick(*arguments):
+        found = rows_since(*arguments)
+        put_tick(sampled(FIRST + 4, end=40))  # once: Redis refuses it the second time
+        return found
+
+    monkeypatch.setattr(live_rows, "rows_since", then_comes_a_tick)
+    until = Range.until(FROM_MS + INTERVAL_MS, 3 * INTERVAL_MS, 3)
+    # Two keys, since the rows of one key are read once for all.
+    subjects = [Subject.topic("a", 0), Subject.topic("a", 1)]
+    found = series.read_all("local", subjects, ["records"], until)
+    parts = [one.measures["records"] for one in found]
+    assert len(parts[0].at_ms) == len(parts[1].at_ms)
+    assert known(points.total(parts).mean)[-1] == 2.0
 
 
 def test_a_point_of_several_ticks_keeps_the_highest_and_the_lowest(root, redis_server):
