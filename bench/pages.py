@@ -83,10 +83,9 @@ def open_pages(cluster: Synthetic, count: int, slug: str = SLUG) -> list[Page]:
     return pages
 
 
-def rows(labels: Sequence[str]) -> list[Row]:
+def rows(labels: Sequence[str], keys: Sequence[str]) -> list[Row]:
     """A row for each page and load, with a column for each label; the first is this checkout's."""
     table = []
-    keys = [page.key for page in pages_of(Synthetic(1), 0)]
     load_texts = {ALONE: "1 user", BESIDE: f"{USERS} users, {BROWSERS} browsers"}
     for load, load_text in load_texts.items():
         for key in keys:
@@ -118,11 +117,14 @@ def measure(directory: Path, beside: Path | None, size: Size, results: Path) -> 
     """Run all rounds; writes the results so far to `results` after each."""
     checkouts = checkouts_of(beside)
     report = Report(results, size.rounds, size.seconds, _heading(size, list(checkouts)))
-    table = rows(list(checkouts))
+    table = rows(list(checkouts), [page.key for page in pages_of(Synthetic(1), 0)])
 
     def run_turn(checkout: Path, folder: Path) -> Turn:
         with running(checkout, folder, size.topics, HISTORY_MINUTES, 1 + USERS) as site:
-            return _loads(site, Synthetic(size.topics), size.seconds)
+            cluster = Synthetic(size.topics)
+            _check_samples(site, cluster)
+            users = [pages_of(cluster, number) for number in range(USERS)]
+            return loads(site, users, open_pages(cluster, BROWSERS), size.seconds)
 
     return run_rounds(KEY, directory, checkouts, size.rounds, table, report, run_turn)
 
@@ -141,17 +143,16 @@ def _heading(size: Size, labels: Sequence[str]) -> Heading:
     )
 
 
-def _loads(site: Site, cluster: Synthetic, seconds: float) -> dict[str, Measured | str]:
-    pages = pages_of(cluster, 0)
-    _check_samples(site, cluster)
-    one_user(site, pages, WARM_UP_VISITS, 0)
+def loads(
+    site: Site, users: Sequence[Sequence[Page]], browsers: Sequence[Page], seconds: float
+) -> dict[str, Measured | str]:
+    """One user with the pages of the first of `users`, then all users beside the browsers."""
+    one_user(site, users[0], WARM_UP_VISITS, 0)
     turn: dict[str, Measured | str] = {MACHINE: Measured(os.getloadavg()[0], 0)}
-    users = [pages_of(cluster, number) for number in range(USERS)]
-    browsers = open_pages(cluster, BROWSERS)
     for load in (ALONE, BESIDE):
         cpu_s, at = site.web.cpu_seconds(), time.perf_counter()
         if load == ALONE:
-            visits = one_user(site, pages, VISITS_EACH, seconds)
+            visits = one_user(site, users[0], VISITS_EACH, seconds)
         else:
             visits = many_users(site, users, browsers, seconds)
         took_s = time.perf_counter() - at
@@ -170,10 +171,12 @@ def _check_samples(site: Site, cluster: Synthetic) -> None:
         raise RuntimeError(f"{path} answers {answer.status_code} and shows no sample")
 
 
-def figures(load: str, visits: Visits, tick_times: Mapping[int, int]) -> dict[str, Measured | str]:
+def figures(
+    load: str, visits: Visits, tick_times: Mapping[int, int] | None
+) -> dict[str, Measured | str]:
     """The p95 and p50, or the problem, of each page, by the keys that `take` expects."""
     times = dict(visits.times_ms)
-    if visits.arrivals_ms:
+    if visits.arrivals_ms and tick_times is not None:
         times[PUSH] = push_delays_ms(tick_times, visits.arrivals_ms)
     results: dict[str, Measured | str] = {
         f"{name}-{key}": Measured(percentile(values, 0.95), percentile(values, 0.5))

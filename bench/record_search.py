@@ -6,7 +6,7 @@ literal is measured for SLOW_SECONDS. The second figure is the time until its fi
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from confluent_kafka import Producer
@@ -48,7 +48,7 @@ def measure(directory: Path, records: int, results: Path) -> Report:
     report = Report(results, 1, 0, heading)
     with running(directory, [BROKERD]) as servers:
         server = servers[BROKERD]
-        _write(server, records)
+        write(server.address, TOPIC, records)
         for name, options in SEARCHES.items():
             row = Row(name, name, "records/s", "s to the first answer",
                       [Contender(THIS, THIS)])  # fmt: skip
@@ -56,17 +56,30 @@ def measure(directory: Path, records: int, results: Path) -> Report:
     return report
 
 
-def _write(server: Server, records: int) -> None:
-    admin = AdminClient({"bootstrap.servers": server.address})
-    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(30)
+def write(
+    address: str,
+    topic: str,
+    records: int,
+    *,
+    batch_bytes: int = 1 << 20,
+    settings: Mapping[str, str] | None = None,
+) -> None:
+    """Create the topic with these settings, and write records to its partitions in turn.
+
+    Raises KafkaException, or RuntimeError if not all were acknowledged.
+    """
+    admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
+    admin.create_topics([NewTopic(topic, PARTITIONS, 1, config=dict(settings or {}))])[
+        topic
+    ].result(30)
     producer = Producer(
-        {"bootstrap.servers": server.address, "linger.ms": 50, "batch.size": 1 << 20,
+        {"bootstrap.servers": address, "linger.ms": 50, "batch.size": batch_bytes,
          "queue.buffering.max.messages": 1_000_000}
     )  # fmt: skip
     for number, value in enumerate(_values(records)):
         while True:
             try:
-                producer.produce(TOPIC, value, partition=number % PARTITIONS)
+                producer.produce(topic, value, partition=number % PARTITIONS)
                 break
             except BufferError:
                 producer.poll(0.1)

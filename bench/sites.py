@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
+from typing import Any
 
 import httpx
 import redis
@@ -31,16 +32,25 @@ _PYTHON = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "VIRTUAL
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A running console. `cookies` has the `Cookie` header of each signed-in user."""
+    """A running console.
+
+    `cookies` has the `Cookie` header of each signed-in user, `feed_output` what the process writes
+    that makes the samples; None = the console makes its own.
+    """
 
     url: str
     web: Process
     cookies: Sequence[str]
-    feed_output: Path | None = None
+    feed_output: Path | None
 
-    def tick_times(self) -> dict[int, int]:
-        """Tick number → time of its notification, in milliseconds; none if nothing feeds it."""
-        return tick_times(self.feed_output.read_text()) if self.feed_output else {}
+    def tick_times(self) -> dict[int, int] | None:
+        """Tick number → time of its notification, in milliseconds; None = not known."""
+        return tick_times(self.feed_output.read_text()) if self.feed_output else None
+
+
+def cookies_of(sign_ins: Mapping[str, Any]) -> list[str]:
+    """The `Cookie` headers of what bench/in_checkout/prepare.py and sign_ins.py write."""
+    return [f"{sign_ins['cookie']}={key}" for key in sign_ins["sessions"]]
 
 
 def tick_times(output: str) -> dict[int, int]:
@@ -87,7 +97,7 @@ def running(
             yield Site(
                 f"http://127.0.0.1:{port}",
                 Process(web_process.pid),
-                [f"{sign_ins['cookie']}={key}" for key in sign_ins["sessions"]],
+                cookies_of(sign_ins),
                 feed_output,
             )
 

@@ -170,8 +170,8 @@ def test_a_console_that_does_not_start_fails_every_row() -> None:
 
 
 def test_every_load_has_a_row_for_each_page() -> None:
-    rows = {row.key: row for row in pages.rows(["this", "beside"])}
     keys = [page.key for page in pages.pages_of(Synthetic(1), 0)]
+    rows = {row.key: row for row in pages.rows(["this", "beside"], keys)}
     for load in (pages.ALONE, pages.BESIDE, pages.CPU):
         assert {f"{load}-{key}" for key in keys} <= set(rows)
     assert all(row.less_is_better for row in rows.values())
@@ -186,7 +186,7 @@ def test_people_look_at_many_topics_and_groups() -> None:
 
 def test_a_row_that_is_measured_again_takes_its_place(tmp_path: Path) -> None:
     report = Report(tmp_path, rounds=2, seconds=1)
-    (row, *_others) = pages.rows(["this", "beside"])
+    (row, *_others) = pages.rows(["this", "beside"], ["overview"])
     found = {"this": Found(), "beside": Found()}
     for p95 in (30.0, 50.0):
         for each in found.values():
