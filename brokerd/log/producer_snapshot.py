@@ -94,9 +94,7 @@ def load_latest(
 ) -> tuple[int, dict[int, ProducerEntry]]:
     """(offset, entries) of the latest intact snapshot in a log; (log start, none) without one.
     Snapshots past the log end, and damaged ones, are removed. Raises OSError."""
-    for found in offsets(directory):
-        if found > log_end:
-            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))
+    remove_after(directory, log_end)
     return load_before(directory, log_start, log_end)
 
 
