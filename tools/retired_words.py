@@ -48,6 +48,7 @@ RETIRED = {
     "brokerd.server.network.host_lookups": "SocketServer.host_lookups",
     "brokerd.server.network.listener_tls": "brokerd.server.network.open_listeners",
     "brokerd.server.fetch.current_leaders": "brokerd.server.fetch.serve_fetch",
+    "brokerd.protocol.metadata": "brokerd.protocol.messages",
     "brokerd.server.api.update_features": "brokerd.server.api.cluster",
     "UpdateFeaturesHandler": "ClusterHandlers",
     "brokerd.server.api.credentials": "brokerd.server.api.security",

@@ -11,7 +11,6 @@ from brokerd.cli import (
     config_entities,
     config_lines,
     scram_credentials,
-    stopped_brokers,
 )
 from brokerd.cli.client import Client
 from brokerd.cli.config_entities import BROKERS, CLIENTS, IPS, LOGGERS, TOPICS, USERS, Entities
@@ -70,6 +69,9 @@ def _try_in_zookeeper(options: Options, entities: Entities) -> bool:
     name = entities.name
     if not options.has("zookeeper") or entities.kind != BROKERS or name is None:
         return False
+    # Imports all settings of a broker, which only this needs.
+    from brokerd.cli import stopped_brokers
+
     with stopped_brokers.stopped_broker(options.zookeeper, name) as broker:
         if broker is None:
             return False

@@ -18,10 +18,12 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "brokerd.zookeeper.jaas.file": "The JAAS file with the name and password of this broker in "
     "ZooKeeper; none without SASL.",
     "connections.max.idle.ms": "How long a connection may be silent before it is closed.",
-    "default.replication.factor": "The replicas of partitions of a topic made without a count.",
+    "default.replication.factor": "How many replicas the partitions of a topic have that is made "
+    "without saying so.",
     "delete.topic.enable": "Whether topics may be deleted.",
     "fetch.max.bytes": "The largest answer to a fetch request, whatever the client allows.",
-    "group.initial.rebalance.delay.ms": "How long an empty group waits for more members first.",
+    "group.initial.rebalance.delay.ms": "How long the first rebalance of an empty group waits for "
+    "more members.",
     "group.max.session.timeout.ms": "The longest session timeout of a group's member.",
     "group.max.size": "The most members that a group may have.",
     "group.min.session.timeout.ms": "The shortest session timeout of a group's member.",
@@ -33,8 +35,10 @@ BROKER_DOCUMENTATION: Final[Mapping[str, str]] = {
     "together; each uses 2 GiB at most.",
     "log.cleaner.enable": "Whether compacted topics are compacted.",
     "log.cleaner.io.buffer.load.factor": "How full the map of keys may become in one round.",
-    "log.cleaner.io.buffer.size": "The memory for reading and writing of all workers together.",
-    "log.cleaner.io.max.bytes.per.second": "The most bytes that compaction reads and writes.",
+    "log.cleaner.io.buffer.size": "The memory for reading and writing, for all compacting workers "
+    "together.",
+    "log.cleaner.io.max.bytes.per.second": "How many bytes compaction reads and writes in a second "
+    "at most.",
     "log.cleaner.threads": "How many logs are compacted at the same time.",
     "log.dir": "The log directory, where log.dirs is not set.",
     "log.dirs": "The directories that hold the logs.",
@@ -112,12 +116,14 @@ TOPIC_DOCUMENTATION: Final[Mapping[str, str]] = {
     "clock (CreateTime only), where before and after have no limits of their own.",
     "message.timestamp.type": "Whether a record has the time its producer gave it (CreateTime) or "
     "the time it was stored at (LogAppendTime).",
-    "min.cleanable.dirty.ratio": "The share of a log that is uncleaned when it is compacted.",
+    "min.cleanable.dirty.ratio": "What share of a compacted log must be uncleaned before it is "
+    "compacted.",
     "min.compaction.lag.ms": "The shortest time a record of a compacted topic stays uncompacted.",
     "min.insync.replicas": "How many replicas must have a record before a producer that waits for "
     "all of them is answered.",
     "preallocate": KEPT_DOCUMENTATION,
-    "retention.bytes": "The size from which the oldest segments are deleted. -1: no limit.",
+    "retention.bytes": "How large a partition may grow before its oldest segments are deleted. "
+    "-1: no limit.",
     "retention.ms": "How old a segment's newest record may be before the segment is deleted. "
     "-1: no limit.",
     "segment.bytes": "How large a segment file may grow before the next one is begun.",

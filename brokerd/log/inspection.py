@@ -22,8 +22,7 @@ from brokerd.protocol.records import HEADER_BYTES, BatchHeader, crc_matches, rea
 Kind = Literal["offset", "time"]
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentInfo:
+class SegmentInfo(NamedTuple):
     """As the admin port answers it, but `files` are (name, size in bytes). Timestamps are -1 where
     no record has one."""
 

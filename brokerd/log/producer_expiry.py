@@ -1,5 +1,5 @@
 """Forgets idempotent producers whose last batch is older than producer.id.expiration.ms, every
-producer.id.expiration.check.interval.ms; those of a log that is not loaded yet when it is.
+producer.id.expiration.check.interval.ms; those of a log that is not loaded yet, when it is loaded.
 """
 
 from collections.abc import Callable, Iterator, Sequence

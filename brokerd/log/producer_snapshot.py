@@ -94,17 +94,23 @@ def load_latest(
 ) -> tuple[int, dict[int, ProducerEntry]]:
     """(offset, entries) of the latest intact snapshot in a log; (log start, none) without one.
     Snapshots past the log end, and damaged ones, are removed. Raises OSError."""
-    for found in offsets(directory):
-        if found > log_end:
-            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))
-    return load_before(directory, log_start, log_end)
+    found = offsets(directory)
+    while found and found[-1] > log_end:
+        os.unlink(names.segment_file(directory, found.pop(), names.SNAPSHOT))
+    return _latest(directory, log_start, found)
 
 
 def load_before(
     directory: str, log_start: int, before: int
 ) -> tuple[int, dict[int, ProducerEntry]]:
     """As `load_latest`, for the latest snapshot at or before an offset; later ones stay."""
-    for offset in reversed([each for each in offsets(directory) if each <= before]):
+    return _latest(directory, log_start, [each for each in offsets(directory) if each <= before])
+
+
+def _latest(
+    directory: str, log_start: int, found: list[int]
+) -> tuple[int, dict[int, ProducerEntry]]:
+    for offset in reversed(found):
         if offset < log_start:
             break
         path = names.segment_file(directory, offset, names.SNAPSHOT)

@@ -58,7 +58,8 @@ def _load(path: Path) -> str:
 
 
 def is_authorized(header: str | None, token: str) -> bool:
-    """Whether an Authorization header has the token, in a time that tells nothing."""
+    """Whether an Authorization header has the token; the time does not depend on how much of it is
+    right."""
     scheme, _, given = (header or "").partition(" ")
     return scheme.lower() == "bearer" and hmac.compare_digest(
         given.strip().encode(), token.encode()

@@ -78,7 +78,7 @@ def of_setting(path: str) -> Credentials | None:
 
 
 def of_environment(environment: Mapping[str, str]) -> Credentials | None:
-    """Those in the file that KAFKA_OPTS names; None if it names none. Raises JaasError."""
+    """The credentials in the file that KAFKA_OPTS names; None without one. Raises JaasError."""
     for option in environment.get("KAFKA_OPTS", "").split():
         if option.startswith(_JAVA_PROPERTY):
             return read(Path(option.removeprefix(_JAVA_PROPERTY)))

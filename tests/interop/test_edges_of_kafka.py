@@ -130,6 +130,10 @@ def both(kafka_port: int, brokerd_port: int) -> list[tuple[int, Ids]]:
 
 Case = tuple[ApiKey, int, Fields | Callable[[Ids], Fields]]
 CASES: dict[str, Case] = {
+    "one topic with both name and id": (ApiKey.DELETE_TOPICS, 6, lambda ids: deletion(
+        ("gone-a", ids["gone-a"]), ("gone-b", None))),
+    "and none is deleted": (ApiKey.METADATA, 8, {"topics": [
+        {"name": "gone-a"}, {"name": "gone-b"}], "allow_auto_topic_creation": False}),
     "deleted twice by name": (ApiKey.DELETE_TOPICS, 5, {
         "topic_names": ["gone-a", "nowhere", "gone-a", "nowhere"], "timeout": 20_000}),
     "deleted by name and by id": (ApiKey.DELETE_TOPICS, 6, lambda ids: deletion(

@@ -100,7 +100,7 @@ CHANGES = [
     alter(BROKER, "1", ("no.such", SET, "3")),
     alter(BROKER, "1", ("never.set", DELETE, None)),
     *(alter(BROKER, "", (name, SET, value)) for name, value in (
-        ("log.cleaner.threads", "x"), 
+        ("log.cleaner.threads", "x"),
         ("max.connections.per.ip", "-1"), ("max.connections.per.ip", "0"),
         ("log.cleanup.policy", "keep"), ("compression.type", "keep"), ("log.roll.ms", "0"),
         ("log.retention.ms", "0"), ("min.insync.replicas", "0"), ("log.retention.bytes", "-5"),

@@ -24,7 +24,7 @@ Buffer = memoryview | bytearray
 
 
 class CleanedSegment(RebuiltIndexes):
-    """Every method raises OSError."""
+    """Methods that write raise OSError."""
 
     def __init__(
         self, directory: str, base_offset: int, job: str, index_interval_bytes: int

@@ -72,14 +72,14 @@ class TimeIndex:
     def _reading(self) -> Iterator[Callable[[int], Entry]]:
         """What gives the entries of the file by number."""
         with opened(self._path) as fd:
-            yield lambda number: self._entry(fd, number)
+            yield lambda number: self._read(fd, number, number + 1)[0]
 
-    def _entry(self, fd: int, number: int) -> Entry:
-        data = os.pread(fd, ENTRY_BYTES, number * ENTRY_BYTES)
-        if len(data) < ENTRY_BYTES:
+    def _read(self, fd: int, start: int, end: int) -> list[Entry]:
+        """The entries of the file from one number up to another, by one read."""
+        data = os.pread(fd, (end - start) * ENTRY_BYTES, start * ENTRY_BYTES)
+        if len(data) < (end - start) * ENTRY_BYTES:
             raise CorruptIndexError(f"{self._path}: it has become shorter")
-        timestamp_ms, offset = _ENTRY.unpack(data)
-        return timestamp_ms, offset
+        return list(_ENTRY.iter_unpack(data))
 
     @property
     def last(self) -> Entry:
@@ -116,8 +116,8 @@ class TimeIndex:
         end = min(start + limit, len(self))
         found: list[Entry] = []
         if start < min(end, self._written):
-            with self._reading() as entry:
-                found = [entry(number) for number in range(start, min(end, self._written))]
+            with opened(self._path) as fd:
+                found = self._read(fd, start, min(end, self._written))
         behind = slice(max(start - self._written, 0), max(end - self._written, 0))
         found += zip(self._timestamps[behind], self._offsets[behind], strict=True)
         return [(timestamp, base + offset) for timestamp, offset in found]

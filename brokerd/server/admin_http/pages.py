@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -145,7 +145,7 @@ class AdminPages:
                 "log_end_offset": partition.log.log_end_offset,
                 "compaction": dirty_part,
                 "segments": [
-                    asdict(each)
+                    each._asdict()
                     | {"files": [{"name": name, "size_bytes": size} for name, size in each.files]}
                     for each in described
                 ],

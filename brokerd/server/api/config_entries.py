@@ -7,6 +7,7 @@ out: so log.retention.ms has none if it was not set, although log.retention.hour
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from brokerd.config.broker_config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
@@ -20,6 +21,7 @@ from brokerd.config.update_modes import known_setting
 from brokerd.config.values import ConfigSource, ConfigType, comma_list, java_double, words
 
 Entry = dict[str, Any]
+NAMES_MAX = 1024
 
 
 _SYNONYMS = {
@@ -178,6 +180,7 @@ def _broker_documentation(name: str) -> str | None:
     return f"What holds for topics without {topic_name} of their own. {documentation}"
 
 
+@lru_cache(NAMES_MAX)
 def _broker_type(name: str) -> ConfigType:
     known = known_setting(name)
     if known is not None:
@@ -217,6 +220,7 @@ def _names(name: str) -> Sequence[str]:
     return (name, *_SYNONYMS.get(of_all, (of_all,)))
 
 
+@lru_cache(NAMES_MAX)
 def default_text(name: str) -> str | None:
     """The default of a broker setting, None where there is none."""
     if name in _DEFAULTS:

@@ -17,6 +17,8 @@ from brokerd.server.requests.context import Fields, RequestContext, error_part, 
 from brokerd.turns import map_in_turns
 
 NO_ID = UUID(int=0)
+DISABLED_FROM = 3
+"""The version of DeleteTopics from which on clients know TOPIC_DELETION_DISABLED."""
 CONFIGS_FROM = 5
 """The first version of CreateTopics whose response has a topic's settings."""
 
@@ -43,13 +45,10 @@ class TopicHandlers:
         return {"topics": rows}
 
     async def delete_topics(self, context: RequestContext, request: Any) -> Fields:
-        """Deletes topics by name or (from version 6) id. One given twice is answered twice."""
+        """Deletes topics by name or (from version 6) id. One given twice is answered twice; if one
+        has both a name and an id, the whole request is refused, as in Kafka."""
         asked = _asked_to_delete(request)
-        refusal = None
-        try:
-            self.cluster.topics.check_deletion()
-        except KafkaError as error:
-            refusal = error.alone()
+        refusal = self._deletion_refused(context, asked)
         topic_ids = self.cluster.image.topic_ids
         rows = asked
         results: dict[str, KafkaError | None] = {}
@@ -69,6 +68,23 @@ class TopicHandlers:
             return encode_item(ApiKey.DELETE_TOPICS, context.api_version, ("responses",), fields)
 
         return {"responses": await map_in_turns(rows, answer)}
+
+    def _deletion_refused(
+        self, context: RequestContext, asked: list[tuple[str | None, UUID | None]]
+    ) -> KafkaError | None:
+        """The answer for every topic of a request that is refused as a whole."""
+        try:
+            self.cluster.topics.check_deletion()
+        except KafkaError as error:
+            is_disabled = error.code is ErrorCode.TOPIC_DELETION_DISABLED
+            if is_disabled and context.api_version < DISABLED_FROM:
+                return KafkaError(ErrorCode.INVALID_REQUEST, error.message)
+            return error.alone()
+        if any(name is not None and topic_id for name, topic_id in asked):
+            return KafkaError(
+                ErrorCode.INVALID_REQUEST, "Give each topic's name or its id, not both."
+            )
+        return None
 
     async def create_partitions(self, context: RequestContext, request: Any) -> Fields:
         """Adds partitions up to a total count, with or without an assignment of their replicas."""

@@ -250,7 +250,8 @@ class FetchSessionCache:
         return True
 
     def _smallest_settled(self, now_ms: int) -> Session | None:
-        """The session to be replaced first. Remembered, since it looks at all sessions."""
+        """The session to be replaced first. The search looks at all sessions, so its result is
+        remembered."""
         smallest = None
         next_ms = now_ms  # sessions made from now on will be old enough after those there are
         for session in self._sessions.values():

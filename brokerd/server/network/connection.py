@@ -7,8 +7,8 @@ their responses one send; a few small requests share both with those of other cl
 in its own buffer, into which the rest is received directly.
 
 The connection stops reading and serving while responses cannot be sent, or while waiting requests
-and responses hold too much memory (`output.HELD_BYTES_MAX`): so much, and one receive, a client can
-cost. While a request delays the following ones, it does not begin to read a large frame.
+and responses hold more than `output.HELD_BYTES_MAX`: a client costs no more memory than that and
+one receive. While a request delays the following ones, it does not begin to read a large frame.
 
 A client that has closed its side, or is gone altogether, still gets the answers to its earlier
 requests, as from Kafka.

@@ -230,7 +230,7 @@ def _overlap(one: str, other: str) -> bool:
 
 def _do_not_pace(sock: socket.socket) -> None:
     """Has accepted connections send as fast as the peer reads: bbr paces by a timer for each
-    segment, which costs and brings nothing to oneself (docs/decisions/0005). Must be set before
-    they come."""
+    segment, which on the loopback interface costs time and gains nothing (docs/decisions/0005).
+    Must be set on the listening socket: a connection that has been paced stays so."""
     with suppress(OSError):  # a system that leaves no choice
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, UNPACED)

@@ -228,14 +228,16 @@ class SocketServer:
         )
 
     def _end_silent(self, listener: str | None = None) -> bool:
-        """Closes a connection without a request for another. Returns whether there was one."""
+        """Closes a connection that has sent no request, to make room for another. Returns whether
+        there was one."""
         silent = self._silent.to_end(monotonic(), listener)
         if silent is not None:
             silent.close(None)
         return silent is not None
 
     def _end_idle(self, name: str) -> None:
-        """As in Kafka the brokers' listener is always served: for it the idlest other one ends."""
+        """As in Kafka the brokers' listener is always served: closes the connection of another
+        listener that has been idle longest."""
         others = [each for each in self.connections if each.listener != name]
         if others:
             idle = min(others, key=lambda each: each.active_at)

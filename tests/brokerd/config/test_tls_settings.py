@@ -73,3 +73,10 @@ def test_a_client_needs_no_key() -> None:
     settings = tls_settings({"ssl.truststore.type": "PEM"}, "", problems, needs_key=False)
     assert problems == []
     assert settings.keystore.location == ""
+
+
+def test_a_store_of_java_is_named_together_with_a_wrong_address() -> None:
+    wrong = "advertised.listeners=NOWHERE://a:1"
+    told = said(f"ssl.keystore.location=/k.jks\n{wrong}\nnum.partitions=x\n")
+    for part in (wrong.partition("=")[0] + ":", "num.partitions:", "ssl.keystore.type: JKS"):
+        assert part in told

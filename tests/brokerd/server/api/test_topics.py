@@ -77,9 +77,13 @@ def test_beside_the_controller_clients_are_told_to_go_there(admin, ask) -> None:
     assert answer.error_code == ErrorCode.NOT_CONTROLLER
 
 
-async def test_that_topics_cannot_be_deleted_is_told_of_each() -> None:
-    version, code = 3, ErrorCode.TOPIC_DELETION_DISABLED
-
+@pytest.mark.parametrize(
+    ("version", "code"),
+    [(2, ErrorCode.INVALID_REQUEST), (3, ErrorCode.TOPIC_DELETION_DISABLED)],
+)
+async def test_that_topics_cannot_be_deleted_is_told_as_the_client_knows_it(
+    version: int, code: ErrorCode
+) -> None:
     def check_deletion() -> None:
         raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED)
 
