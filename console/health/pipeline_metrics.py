@@ -72,7 +72,8 @@ def _reason_code(error: str) -> str:
 
 
 def _seen_s(state: PipelineState) -> float | None:
-    """When the figures were stored; None = not yet, although a back-fill may have been started."""
+    """When the figures were stored; None = not yet: an older version made the row when a back-fill
+    was started."""
     return state.seen_ms / 1000 if state.seen_ms else None
 
 
