@@ -24,7 +24,7 @@ process_memory.prepare()
 
 application = ProtocolTypeRouter(
     {
-        # Not get_asgi_application(): no view is async, and SyncHandler saves changes of threads.
+        # Not get_asgi_application(): SyncHandler runs middleware and view in one thread.
         "http": SyncHandler(),
         "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(urlpatterns))),
     }

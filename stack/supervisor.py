@@ -187,9 +187,8 @@ class Supervisor:
         self._file.processes[name] = {"pid": child.pid, "started": started, "stage": stage}
         self._file.save(self._data)
         if self._stack.processes[name].state is State.STOPPING:
-            os_processes.send_signal(
-                [child.pid], signal.SIGTERM
-            )  # stop was requested while it started
+            # A stop was requested while it started.
+            os_processes.send_signal([child.pid], signal.SIGTERM)
 
     def _record_exit(self, name: str, child: Child) -> None:
         del self._children[name]

@@ -16,12 +16,14 @@ from urllib.parse import urlencode
 
 from console.charts.measures import MEASURES
 from console.charts.ranges import COMPARE_MS, DEFAULT_RANGE, RANGES_MS
+from monitoring.history.points import POINTS_MAX
 from monitoring.history.series import Subject
 
 Kind = Literal["cluster", "topic", "group", "broker"]
 _NUMBER_DIGITS = 9
 _POINTS_A_PIXEL = 2
-_WIDTHS_PX = (200, 1000)  # a narrower or wider chart counts as one of these
+# A narrower or wider chart counts as one of these.
+_WIDTHS_PX = (200, POINTS_MAX // _POINTS_A_PIXEL)
 DEFAULT_WIDTH_PX = 300
 
 

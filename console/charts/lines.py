@@ -96,7 +96,7 @@ def _lag(slug: str, group: str, topics: list[str], is_whole: bool, over: Range) 
     lines = [] if whole is None else [_line(name if is_whole else _sum_name(), whole)]
     if len(topics) > 1 or whole is None:
         lines += [_line(topic, found.by_topic[topic]) for topic in topics[:TOPICS_MAX]]
-    return Lines(lines, found.gaps, compared=1, unanswered=_unanswered(found.unanswered))
+    return Lines(lines, found.gaps, compared=1, unanswered=found.unanswered)
 
 
 def _sum_name() -> str:
@@ -120,17 +120,17 @@ def _produced_and_consumed(
         lines.append(_line(names["records"], produced))
     if consumed is not None:
         lines.append(_line(names["consumed"], consumed))
-    return Lines(lines, summed.gaps, len(lines), _unanswered(summed.unanswered))
+    return Lines(lines, summed.gaps, len(lines), summed.unanswered)
 
 
 @dataclass(frozen=True, slots=True)
 class _GroupSum:
-    """The points of a group (None if not known) and of its topics; `unanswered`: the time without
-    an answer, of the group or, if it is not known, of its topics."""
+    """The points of a group (None if not known) and of its topics; `unanswered`: the times without
+    an answer of the group or, if it is not read as a whole, of its topics."""
 
     whole: Points | None
     by_topic: dict[str, Points]
-    unanswered: list[Points]
+    unanswered: tuple[Unanswered, ...]
     gaps: tuple[Gap, ...]
 
 
@@ -145,26 +145,27 @@ def _sum(
     of_topics: bool = True,
 ) -> _GroupSum:
     """The measure of a group, and of its topics if `of_topics`."""
-    measures = [measure, UNANSWERED_MS]
+    with_unanswered = [measure, UNANSWERED_MS]
     whole: Points | None = None
     gaps: tuple[Gap, ...] = ()
     unanswered: list[Points] = []
     if is_whole:
-        found = series.read(slug, Subject.group(group), measures, over)
+        found = series.read(slug, Subject.group(group), with_unanswered, over)
         whole, gaps = found.measures[measure], found.gaps
         unanswered.append(found.measures[UNANSWERED_MS])
     by_topic: dict[str, Points] = {}
     count = TOPICS_MAX if is_whole else TOPICS_SUMMED_MAX
     names = topics[: count if of_topics else 0]
     subjects = [Subject.group(group, topic) for topic in names]
-    all_found = series.read_all(slug, subjects, [measure] if is_whole else measures, over)
+    columns = [measure] if is_whole else with_unanswered
+    all_found = series.read_all(slug, subjects, columns, over)
     for topic, found in zip(names, all_found, strict=True):
         by_topic[topic], gaps = found.measures[measure], found.gaps
         if not is_whole:
             unanswered.append(found.measures[UNANSWERED_MS])
     if whole is None and 1 < len(topics) <= TOPICS_SUMMED_MAX:
         whole = points.total(list(by_topic.values()))
-    return _GroupSum(whole, by_topic, unanswered, gaps)
+    return _GroupSum(whole, by_topic, _unanswered(unanswered), gaps)
 
 
 def _unanswered(parts: list[Points]) -> tuple[Unanswered, ...]:

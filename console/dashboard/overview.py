@@ -116,12 +116,12 @@ def _worst_first(
 
 def _fullest_broker(brokers: list[BrokerRow]) -> dict[str, Any] | None:
     """The broker whose disks are the fullest; None if no disk is known."""
-    used_percents = {
-        each.id: each.disk_used_percent for each in brokers if each.disk_used_percent is not None
-    }
-    if not used_percents:
+    known = [
+        (each.disk_used_percent, each.id) for each in brokers if each.disk_used_percent is not None
+    ]
+    if not known:
         return None
-    broker, used = max(used_percents.items(), key=lambda item: item[::-1])
+    used, broker = max(known)
     tone = TONES.get(disk_tone(used), "")
     return {"id": broker, "used": numbers.percent(used / 100), "tone": tone}
 

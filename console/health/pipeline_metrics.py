@@ -4,7 +4,6 @@ disk of the history, as it is now."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 from django.db.models import Count
 
@@ -30,15 +29,14 @@ _LEVEL_METRICS = {
 def pipeline_metrics() -> list[str]:
     """The jobs, the back-fills, the disk, and the levels of each cluster's history."""
     states = list(PipelineState.objects.select_related("cluster").order_by("cluster__slug"))
-
-    def of_states(name: str, value: Callable[[PipelineState], float | None]) -> list[str]:
-        return gauge(name, [({"cluster": state.cluster.slug}, value(state)) for state in states])
-
+    slugs = [state.cluster.slug for state in states]
+    seen = [({"cluster": state.cluster.slug}, _seen_s(state)) for state in states]
+    waiting = [({"cluster": state.cluster.slug}, state.waiting_hours) for state in states]
     return [
-        *of_states("aerie_pipeline_seen_timestamp_seconds", _seen_s),
-        *of_states("aerie_pipeline_waiting_hours", lambda state: state.waiting_hours),
-        *_jobs([state.cluster.slug for state in states]),
-        *_backfills([state.cluster.slug for state in states]),
+        *gauge("aerie_pipeline_seen_timestamp_seconds", seen),
+        *gauge("aerie_pipeline_waiting_hours", waiting),
+        *_jobs(slugs),
+        *_backfills(slugs),
         *_disk(),
         *_levels(states),
     ]
@@ -72,7 +70,8 @@ def _reason_code(error: str) -> str:
 
 
 def _seen_s(state: PipelineState) -> float | None:
-    """When the figures were stored; None = not yet, although a back-fill may have been started."""
+    """When the figures were stored; None = not yet: an older version made the row when a back-fill
+    was started."""
     return state.seen_ms / 1000 if state.seen_ms else None
 
 

@@ -19,7 +19,10 @@ def counter(name: str, samples: Iterable[Sample]) -> list[str]:
 
 
 def _metric(name: str, kind: str, samples: Iterable[Sample]) -> list[str]:
-    """An unknown value has no line: it is not 0. Values of labels are not escaped."""
+    """The lines of a metric; an unknown value has none: it is not 0.
+
+    Values of labels are not escaped: they are slugs and fixed names.
+    """
     lines = [f"# TYPE {name} {kind}"]
     for labels, value in samples:
         if value is not None:

@@ -5,4 +5,4 @@ from django.apps import AppConfig
 
 class RecordsConfig(AppConfig):
     name = "console.records"
-    label = "console_messages"  # the app's former name, which migrations and tables have
+    label = "console_messages"  # has its former name, messages, as migrations and tables do

@@ -39,8 +39,8 @@ _CONTROLS_SHARE_MAX = 0.2  # of a text; one with colour codes of a terminal has 
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """Decoded data. `kind` is null, empty, json, text, hex or masked; `size_bytes` is the full
-    size. `encoding` is empty if `kind` says how the data was decoded. `failure` says why the
-    decoder that the user chose refused the data.
+    size. `encoding` names the decoder; it is empty if `kind` says how the data was decoded.
+    `failure` says why the decoder that the user chose refused the data.
 
     A part that is masked completely has the kind "masked" and no size. If other parts of the record
     are masked, `is_size_rounded` is True and the size is rounded.

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.ui import times
+from console.ui.partition_ranges import ranges_of
 from console.ui.texts import sentence
 from monitoring.gateway import record_pages
 from monitoring.gateway.record_pages import UnreadPartition
@@ -134,13 +135,8 @@ def _advice(down: Sequence[int]) -> str:
 
 
 def ranges(partitions: Iterable[int]) -> str:
-    """Numbers as ranges: 0–2, 5."""
-    found: list[list[int]] = []
-    for number in sorted(set(partitions)):
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
-        else:
-            found.append([number, number])
+    """The first _RANGES_MAX ranges of the numbers: 0–2, 5."""
+    found = ranges_of(partitions)
     texts = [_range_text(first, last) for first, last in found[:_RANGES_MAX]]
     return ", ".join(texts) + (" …" if len(found) > _RANGES_MAX else "")
 

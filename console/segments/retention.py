@@ -27,7 +27,7 @@ class Retention:
 
     @classmethod
     def of(cls, values: dict[str, str | None]) -> "Retention":
-        """From the settings of a topic: name → value."""
+        """The retention in the settings of a topic: name → value."""
         policy = values.get("cleanup.policy") or ""
         ms, size_bytes = (int(values.get(f"retention.{unit}") or -1) for unit in ("ms", "bytes"))
         deletes = "delete" in policy

@@ -36,5 +36,5 @@ class ActiveTranslation:
 
 
 def use_no_lock() -> None:
-    """Before the first request of a process."""
+    """Replace Django's `Local`. Call it before the first request of a process."""
     trans_real._active = ActiveTranslation()  # type: ignore[attr-defined]

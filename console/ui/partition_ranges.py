@@ -1,6 +1,7 @@
 """Partitions as ranges of numbers, as users type them and as pages show them. Pure."""
 
 import re
+from collections.abc import Iterable
 
 from django.utils.translation import gettext as _
 
@@ -30,10 +31,17 @@ def partition_numbers(text: str) -> list[int]:
 
 def ranges_text(numbers: list[int]) -> str:
     """Numbers as ranges: 0, 1, 2, 7 → "0–2, 7"."""
-    runs: list[list[int]] = []
-    for number in sorted(numbers):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
+    return ", ".join(
+        str(first) if first == last else f"{first}–{last}" for first, last in ranges_of(numbers)
+    )
+
+
+def ranges_of(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """The first and the last number of each range, in order: 0, 1, 2, 7 → (0, 2), (7, 7)."""
+    ranges: list[tuple[int, int]] = []
+    for number in sorted(set(numbers)):
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], number)
         else:
-            runs.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs)
+            ranges.append((number, number))
+    return ranges

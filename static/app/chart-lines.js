@@ -40,10 +40,12 @@ function band(spec, series, color) {
 }
 
 export const EDGE = 0.75; // px
+// The opacities of the area and of its edge.
 export const bandOpacity = (spec) => (spec.series.length > 1 ? [0.07, 0.5] : [0.15, 0.5]);
 export const hasBand = ({ low, high }) => Boolean(low) && !low.every((value, i) => value === high[i]);
 
-// Where the band is without a gap: [first, behind the last]. A gap stays one, which "tonexty" would fill.
+// The runs of points between gaps: [first, behind the last]. Each has a band of its own, so that gaps stay
+// gaps: Plotly's fill "tonexty" fills them.
 export function runs({ low, high }) {
   const found = [];
   for (let from = 0, to = 0; from < low.length; from = to + 1) {
@@ -97,12 +99,15 @@ function extent({ low, high, is_sum: isSum }, i) {
   return isSum ? " (≥ %{customdata[1]:,.5~g})" : " (%{customdata[0]:,.5~g} – %{customdata[1]:,.5~g})";
 }
 
+// The values that are drawn: those of the lines, and the upper edges of the bands.
+const valuesOf = (spec) => spec.series.flatMap(({ y, high }) => [...y, ...(high ?? [])]).filter((y) => !missing(y));
+export const highest = (spec) => valuesOf(spec).reduce((most, y) => Math.max(most, y), 0);
+
 // The ticks of the figures: whole numbers for what is counted, and 0.2 for a fifth, not "200m".
 export function scale(spec) {
-  const values = spec.series.flatMap(({ y, high }) => [...y, ...(high ?? [])]).filter((y) => !missing(y));
-  const top = values.reduce((most, y) => Math.max(most, y), 0);
+  const top = highest(spec);
   const ticks = { tickformat: top < 1000 ? ",.4~g" : "~s" };
-  const few = top < 10 && values.every(Number.isInteger);
+  const few = top < 10 && valuesOf(spec).every(Number.isInteger);
   if (few) Object.assign(ticks, { tick0: 0, dtick: 1 });
   return top > 0 ? ticks : { ...ticks, range: [0, 1] };
 }

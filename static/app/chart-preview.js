@@ -1,14 +1,14 @@
 // The lines of a chart in its frame (templates/charts/frame.html), where Plotly draws them later: the user
 // sees them half a second to two seconds sooner.
-import { bandOpacity, colorOf, EDGE, hasBand, missing, runs } from "./chart-lines.js";
+import { bandOpacity, colorOf, EDGE, hasBand, highest, missing, runs } from "./chart-lines.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [LEFT, TOP, BOTTOM] = [35, 8, 192]; // px: the axes of the frame
 const HEADROOM = 1.055; // above the highest value, as Plotly leaves
 
-export function preview(frame, spec, palette, text) {
+export function preview(frame, spec, colours) {
   const at = place(frame, spec);
-  const colors = spec.series.map((series, number) => colorOf(spec, series, number, { palette, text }));
+  const colors = spec.series.map((series, number) => colorOf(spec, series, number, colours));
   const bands = spec.series.map((series, number) => hasBand(series) && band(spec, series, at, colors[number]));
   const lines = spec.series.map((series, number) => path(line(series, at), colors[number]));
   frame.querySelectorAll(".chart-preview").forEach((old) => old.remove());
@@ -38,10 +38,9 @@ function band(spec, series, at, color) {
 // Where a time and a value are, in px.
 function place(frame, spec) {
   const times = spec.series.flatMap((series) => series.x);
-  const values = spec.series.flatMap((series) => [...series.y, ...(series.high ?? [])]).filter((y) => !missing(y));
   const from = spec.from_ms ?? Math.min(...times);
   const to = spec.to_ms ?? Math.max(...times);
-  const top = values.reduce((most, y) => Math.max(most, y), 0) * HEADROOM || 1;
+  const top = highest(spec) * HEADROOM || 1;
   const width = frame.clientWidth - LEFT;
   return (ms, y) => [LEFT + (width * (ms - from)) / (to - from || 1), BOTTOM - ((BOTTOM - TOP) * y) / top];
 }

@@ -27,7 +27,7 @@ const CONFIG = {
 };
 const PAUSE_MS = 15000; // between two loads of a chart, at least
 const NEAR = "300px"; // a chart so near to the window is in view
-const [WIDTH_STEP, WIDTH_MAX] = [100, 1000]; // px: charts of about the same width share their data
+const WIDTH_STEP = 100; // px: charts of about the same width have points at the same times
 const drawn = new Map(); // node → spec
 const loads = new WeakMap(); // node → when it was loaded last
 
@@ -114,7 +114,7 @@ function plotly() {
 async function draw(node, spec) {
   drawn.set(node, spec);
   const frame = node.querySelector(".chart-frame");
-  if (frame) preview(frame, spec, palette(), "var(--ink-3)");
+  if (frame) preview(frame, spec, { palette: palette(), text: "var(--ink-3)" });
   await painted;
   const { react } = await plotly();
   if (!node.isConnected || drawn.get(node) !== spec) return; // it got other data meanwhile
@@ -136,7 +136,7 @@ function mount(node) {
 async function load(node) {
   loads.set(node, Date.now());
   let [spec, problem] = [null, ""];
-  const width = Math.min(Math.max(Math.floor(node.clientWidth / WIDTH_STEP), 1) * WIDTH_STEP, WIDTH_MAX);
+  const width = node.clientWidth - (node.clientWidth % WIDTH_STEP);
   try {
     const answer = await fetch(`${node.dataset.src}&width=${width}`, { headers: { Accept: "application/json" } });
     if (answer.ok && !answer.redirected) spec = await answer.json();

@@ -181,14 +181,12 @@ def _still_moving(
         if move_state is MoveState.DONE:
             progress.end_item(move.key)
             continue
-        now_s = time.monotonic()
-        stopped_s = 0.0
         if move_state is MoveState.NOT_MOVING:
-            stopped_s = now_s - not_moving_since_s.setdefault(move.key, now_s)
-        if move_state is MoveState.NOT_MOVING and stopped_s >= END_DELAY_S:
-            progress.end_item(move.key, Reason("reassignment_stopped"))
-        else:
-            moving.append(move)
+            now_s = time.monotonic()
+            if now_s - not_moving_since_s.setdefault(move.key, now_s) >= END_DELAY_S:
+                progress.end_item(move.key, Reason("reassignment_stopped"))
+                continue
+        moving.append(move)
     return moving
 
 

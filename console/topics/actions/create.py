@@ -44,8 +44,8 @@ class CreateTopic(ActionType):
         }
 
     def within_scope(self, facts: Facts, scope: Scope) -> Facts:
-        """With "" for each colliding name outside the scope; then also without the brokers' error
-        text, which may contain it."""
+        """The facts with "" for each colliding name outside the scope. If there is one, they do not
+        have the brokers' error text, which may contain it."""
         colliding = [other if scope.shows_topic(other) else "" for other in facts["colliding"]]
         return {
             **facts,

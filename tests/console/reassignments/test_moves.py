@@ -27,7 +27,7 @@ def test_a_move_survives_being_stored():
         ((5, 6), None, MoveState.NOT_MOVING, (5, 6)),
     ],
 )
-def test_the_stage_of_a_move_and_the_replicas_to_compare(
+def test_the_state_of_a_move_and_the_replicas_to_compare(
     replicas, running, state, comparable_replicas
 ):
     assert moves.state_of(MOVE, replicas, running) is state

@@ -29,7 +29,7 @@ def _no_audit_row(monkeypatch):
 
 
 @pytest.mark.usefixtures("_no_audit_row")
-def test_a_report_without_an_audit_row_is_not_ordered(cluster, principal):
+def test_a_report_without_an_audit_row_is_not_started(cluster, principal):
     with pytest.raises(OSError, match="audit row"):
         services.start(principal, cluster, T0, T0 + 3_600_000)
     assert not Report.objects.exists()

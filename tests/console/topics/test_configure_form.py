@@ -107,6 +107,6 @@ def test_a_choice_contains_the_present_value():
     assert "delete,compact" in str(ConfigureForm(None, [entry])["cleanup.policy"])
 
 
-def test_each_documented_setting_has_a_group_and_a_text():
+def test_each_documented_setting_has_a_section_and_a_text():
     infos = setting_catalog.SETTINGS.values()
     assert all(info.text and info.section in setting_catalog.SECTIONS for info in infos)
