@@ -116,8 +116,7 @@ def rate(rows: pa.Table, table: Table, name: str, buckets: Buckets) -> BucketVal
             mean = low = high = np.where(
                 rated_ms > 0, _take(amount, row_numbers) * _MS / rated_ms, np.nan
             )
-    state = _held_values(rows, "state_before", _numbers(rows, "state"), row_numbers)
-    is_known = (np.nan_to_num(state).astype(np.int64) & bit) > 0
+    is_known = (_held_states(rows, row_numbers) & bit) > 0
     idle = np.where(is_known & (buckets.rated_ms > 0), 0.0, np.nan)
     is_sampled = buckets.samples > 0
     low, mean, high = (
@@ -131,8 +130,7 @@ def rate(rows: pa.Table, table: Table, name: str, buckets: Buckets) -> BucketVal
 def unanswered(rows: pa.Table, buckets: Buckets) -> BucketValues:
     """The milliseconds of samples without an answer; each value is the amount of the bucket."""
     row_numbers, has_row = _newest_rows(rows, buckets)
-    states = _numbers(rows, "state")
-    held = np.nan_to_num(_held_values(rows, "state_before", states, row_numbers)).astype(np.int64)
+    held = _held_states(rows, row_numbers)
     amounts = np.where((held & UNANSWERED) > 0, buckets.rated_ms, 0).astype(float)
     is_known = (held & EXISTS) > 0
     if UNANSWERED_MS in rows.column_names:
@@ -157,6 +155,13 @@ def _held_values(rows: pa.Table, before: str, last: Floats, row_numbers: np.ndar
     """The value that holds where a bucket has no row: that of the row before it."""
     first = _numbers(rows, before)[0] if len(rows) else np.nan
     return np.where(row_numbers >= 0, _take(last, row_numbers), first)
+
+
+def _held_states(rows: pa.Table, row_numbers: np.ndarray) -> np.ndarray:
+    """The state that holds where a bucket has no row; 0 = unknown."""
+    held = _held_values(rows, "state_before", _numbers(rows, "state"), row_numbers)
+    states: np.ndarray = np.nan_to_num(held).astype(np.int64)
+    return states
 
 
 def _numbers(rows: pa.Table, name: str) -> Floats:

@@ -1,4 +1,4 @@
-"""The space on the disk of a local history. It costs one system call."""
+"""The space on the disk of a local history. It is read each time, which is cheap."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ _RANGES_MAX_MS = ((HOUR_MS, MINUTE), (7 * DAY_MS, HOUR))  # of raw ticks, of min
 class Points:
     """The points of a chart: per slot start the values; NaN = not known.
 
-    `amount` is what a counter added in all slots together, None for a gauge. Of a sum, `low` and
-    `high` are values that it reached at least (`total`).
+    `amount` is what a counter added in all slots together, None for a gauge. Of a sum the lowest
+    value was `low` or less, the highest `high` or more (`total`).
     """
 
     at_ms: np.ndarray
@@ -113,8 +113,8 @@ def total(parts: Sequence[Points]) -> Points:
 
     Between its first and its last value a part that is not known makes the sum unknown; before and
     behind them it is no part of it. When each part had its lowest and highest value is not known.
-    So the highest value is one that the sum has reached at least: that of one part, while the
-    others had at least their lowest. The lowest value likewise.
+    So `high` is only a value that the sum has reached or exceeded: the highest value of one part
+    while the others had at least their lowest. Likewise `low`: the sum was that or less.
     """
     first = parts[0]
     known = np.zeros(len(first.at_ms), dtype=bool)

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 
 def move_running(apps: Any, schema_editor: Any) -> None:
-    """A back-fill that runs goes on at its start: the position has another meaning now."""
+    """A back-fill that runs begins again: the position has another meaning now."""
     backfill = apps.get_model("monitoring", "Backfill")
     states = apps.get_model("monitoring", "PipelineState").objects
     for state in states.filter(backfill_next_ms__isnull=False):

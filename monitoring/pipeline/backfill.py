@@ -18,7 +18,7 @@ from monitoring.history import manifest
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, RAW, bucket_start
 from monitoring.history.root_folder import current
 from monitoring.pipeline import due_jobs
-from monitoring.pipeline.due_jobs import RollUpJob, TickCounts
+from monitoring.pipeline.due_jobs import Job, RollUpJob, TickCounts
 from monitoring.pipeline.models import Backfill, PipelineRun, RunState
 from monitoring.pipeline.runs import JobKey
 
@@ -100,7 +100,7 @@ def remaining(cluster: Cluster, counts: TickCounts, at_ms: int) -> Remaining | N
     return Remaining(found, jobs) if jobs else None
 
 
-def note_done(left: Remaining, job: RollUpJob) -> None:
+def note_done(left: Remaining, job: Job) -> None:
     """A job was done. If it is the first of the back-fill, that goes on with the second."""
     if job == left.jobs[0]:
         _move(left.backfill, left.jobs[1:])

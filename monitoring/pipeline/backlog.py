@@ -1,5 +1,5 @@
 """Whether the data pipeline keeps up, of all clusters together, from the stored states; and whether
-the disk of the history is full, which is looked at each time."""
+the disk of the history is full now."""
 
 from __future__ import annotations
 

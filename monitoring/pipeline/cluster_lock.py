@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def held(slug: str, wait_s: float = 0.0) -> Iterator[bool]:
-    """Take the lock; yields False if another process has it, also after `wait_s`.
+    """Take the lock; yields False if another process still has it after `wait_s`.
 
     Raises RedisDown.
     """

@@ -1,7 +1,7 @@
 """The stored runs of a cluster's jobs: what became of each, and when a failed one is tried again.
 
-An attempt is a job that began. Spark that is not there, and another worker that was quicker, end a
-run before that: it waits, and the next message tries it again.
+A run that found no Spark, or whose result another worker published first, waits: that is no
+attempt, and the next message tries it again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ JobKey = tuple[str, int]
 """The kind and the start of a job; a cluster has one run of them."""
 
 
-def key_of(job: Job) -> JobKey:
+def key_of(job: Job | PipelineRun) -> JobKey:
     return job.kind, job.start_ms
 
 
@@ -48,8 +48,8 @@ def begin(cluster: Cluster, job: Job) -> PipelineRun:
 def end(run: PipelineRun, result: Written | Exception, seconds: float) -> None:
     """Store what became of it.
 
-    A worker that lost the cluster's lock ends a run that another one has begun since. What it
-    computed is published, so the job is done. What else became of it is not of that run.
+    A worker that lost the cluster's lock ends a run that another worker has begun again since. What
+    it computed is published, so the job is done. Its failure is not stored: the other still runs.
     """
     run.seconds = seconds
     stored = PipelineRun.objects.filter(pk=run.pk)
@@ -63,28 +63,33 @@ def end(run: PipelineRun, result: Written | Exception, seconds: float) -> None:
 
 
 def _set_failure(run: PipelineRun, error: Exception) -> None:
-    """Set the state, and the reason to store."""
+    """Set the state, the attempts, and the reason to store."""
     from monitoring.spark.session import SparkUnavailable, session_lost_error
 
-    why = (str(error).splitlines() or [type(error).__name__])[0][:300]
+    run.error = dumps(_reason_of(error))
     run.state = RunState.FAILED
     if isinstance(error, SparkUnavailable | FileExistsError):
         run.state, run.attempt = RunState.WAITING, run.attempt - 1
-        reason = Reason("spark_not_available", why=why)
-        if isinstance(error, FileExistsError):
-            reason = Reason("other_worker")
-    elif lost := session_lost_error(error):
-        if run.attempt < LOST_MAX:
-            run.state = RunState.WAITING
-        reason = Reason("spark_not_available", why=str(lost))
-    elif isinstance(error, SoftTimeLimitExceeded):
-        reason = Reason("job_too_long", minutes=(QUEUES["spark"].soft_time_limit_s or 0) // 60)
-    elif "No space left" in str(error) or getattr(error, "errno", None) == errno.ENOSPC:
-        reason = Reason("disk_full", why=why)
-    else:
-        code = "history_unreadable" if isinstance(error, OSError) else "job_failed"
-        reason = Reason(code, why=why)
-    run.error = dumps(reason)
+    elif session_lost_error(error) and run.attempt < LOST_MAX:
+        run.state = RunState.WAITING
+
+
+def _reason_of(error: Exception) -> Reason:
+    from monitoring.spark.session import SparkUnavailable, session_lost_error
+
+    why = (str(error).splitlines() or [type(error).__name__])[0][:300]
+    if isinstance(error, FileExistsError):
+        return Reason("other_worker")
+    if isinstance(error, SparkUnavailable):
+        return Reason("spark_not_available", why=why)
+    if lost := session_lost_error(error):
+        return Reason("spark_not_available", why=str(lost))
+    if isinstance(error, SoftTimeLimitExceeded):
+        return Reason("job_too_long", minutes=(QUEUES["spark"].soft_time_limit_s or 0) // 60)
+    if "No space left" in str(error) or getattr(error, "errno", None) == errno.ENOSPC:
+        return Reason("disk_full", why=why)
+    code = "history_unreadable" if isinstance(error, OSError) else "job_failed"
+    return Reason(code, why=why)
 
 
 def mark_lost(cluster: Cluster) -> None:
@@ -98,13 +103,13 @@ def mark_lost(cluster: Cluster) -> None:
 def delete_settled(cluster: Cluster, due: set[JobKey]) -> None:
     """Delete what is neither done nor due: another way did it, or its input is expired."""
     for run in PipelineRun.objects.filter(cluster=cluster).exclude(state=RunState.DONE):
-        if (run.kind, run.start_ms) not in due:
+        if key_of(run) not in due:
             run.delete()
 
 
 def failed(cluster: Cluster) -> dict[JobKey, PipelineRun]:
     runs = PipelineRun.objects.filter(cluster=cluster, state=RunState.FAILED)
-    return {(run.kind, run.start_ms): run for run in runs}
+    return {key_of(run): run for run in runs}
 
 
 def retry_at(run: PipelineRun) -> datetime:
@@ -113,5 +118,5 @@ def retry_at(run: PipelineRun) -> datetime:
     return run.started_at + min(RETRY * (1 << doublings), RETRY_MAX)
 
 
-def drop_old() -> None:
+def delete_old() -> None:
     PipelineRun.objects.filter(started_at__lt=timezone.now() - RUNS_KEPT).delete()

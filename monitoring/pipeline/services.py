@@ -13,6 +13,7 @@ from monitoring.clock import now_ms
 from monitoring.clusters.models import Cluster
 from monitoring.history import manifest
 from monitoring.history.levels import LEVELS
+from monitoring.history.manifest import Files
 from monitoring.history.root_folder import Root, current
 from monitoring.pipeline import (
     backfill,
@@ -34,6 +35,16 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class _Levels:
+    """What the levels of a cluster have at a time, and the roll-ups that wait then."""
+
+    at_ms: int
+    files: Files
+    counts: TickCounts
+    waiting: list[RollUpJob]
+
+
+@dataclass(frozen=True, slots=True)
 class _Due:
     """The jobs that may start now, the next one first, and what is left of a back-fill."""
 
@@ -52,11 +63,15 @@ def run_next(cluster: Cluster) -> bool:
             return False
         root = current()
         runs.mark_lost(cluster)
-        due = _due(root, cluster)
-        is_answered = bool(due.jobs) and _run_first(root, cluster, due)
-        _store_state(root, cluster)
-        # Looked at again: a roll-up can make merges due.
-        return is_answered and bool(_due(root, cluster).jobs)
+        levels = _read_levels(root, cluster)
+        due = _due(cluster, levels)
+        is_answered = False
+        if due.jobs:
+            is_answered = _run_first(root, cluster, due)
+            levels = _read_levels(root, cluster)
+        _store_state(cluster, levels)
+        # The due jobs are computed again: a roll-up can make merges due.
+        return is_answered and bool(_due(cluster, levels).jobs)
 
 
 def refresh(cluster: Cluster) -> None:
@@ -64,24 +79,31 @@ def refresh(cluster: Cluster) -> None:
 
     Raises RedisDown. Expired spans stay while a job runs, which may read them.
     """
-    root, at_ms = current(), now_ms()
-    listed = manifest.files_of_cluster(root, cluster.slug)
-    rolled_up = due_jobs.rolled_up_hours(read_tick_counts(root, listed))
-    found = delete_expired.expired(list(listed), rolled_up, at_ms)
+    root = current()
+    levels = _read_levels(root, cluster)
+    rolled_up = due_jobs.rolled_up_hours(levels.counts)
+    found = delete_expired.expired(list(levels.files), rolled_up, levels.at_ms)
     if found:  # a roll-up that finds the lock taken waits for the next beat
         with cluster_lock.held(cluster.slug) as is_held:
             if is_held:
                 delete_expired.delete(root, found)
-    delete_expired.delete_dead_jobs(root, cluster.slug, at_ms)
-    _store_state(root, cluster)
+        levels = _read_levels(root, cluster)
+    delete_expired.delete_dead_jobs(root, cluster.slug, levels.at_ms)
+    _store_state(cluster, levels)
 
 
-def _store_state(root: Root, cluster: Cluster) -> None:
+def _read_levels(root: Root, cluster: Cluster) -> _Levels:
+    """It reads all manifests of the cluster: on S3 hundreds of requests."""
+    at_ms = now_ms()
+    files = manifest.files_of_cluster(root, cluster.slug)
+    counts = read_tick_counts(root, files)
+    return _Levels(at_ms, files, counts, _roll_ups(counts, at_ms))
+
+
+def _store_state(cluster: Cluster, levels: _Levels) -> None:
     if not Cluster.objects.filter(pk=cluster.pk).exists():
         return  # it was deleted while the job ran
-    listed = manifest.files_of_cluster(root, cluster.slug)
-    waiting = _roll_ups(read_tick_counts(root, listed), now_ms())
-    level_figures.store(cluster, listed, waiting, now_ms())
+    level_figures.store(cluster, levels.files, levels.waiting, levels.at_ms)
 
 
 def _roll_ups(counts: TickCounts, at_ms: int) -> list[RollUpJob]:
@@ -89,15 +111,12 @@ def _roll_ups(counts: TickCounts, at_ms: int) -> list[RollUpJob]:
     return due_jobs.roll_ups(counts, kept, at_ms)
 
 
-def _due(root: Root, cluster: Cluster) -> _Due:
+def _due(cluster: Cluster, levels: _Levels) -> _Due:
     """What waits, then a back-fill, then merges; without failed jobs that are tried again later."""
-    at_ms = now_ms()
-    listed = manifest.files_of_cluster(root, cluster.slug)
-    counts = read_tick_counts(root, listed)
-    waiting = _roll_ups(counts, at_ms)
-    left = backfill.remaining(cluster, counts, at_ms)
+    waiting = levels.waiting
+    left = backfill.remaining(cluster, levels.counts, levels.at_ms)
     again: Sequence[RollUpJob] = left.jobs if left else []
-    merges = due_jobs.merges(listed, waiting, at_ms)
+    merges = due_jobs.merges(levels.files, waiting, levels.at_ms)
     every: list[Job] = [*waiting, *again, *merges]
     runs.delete_settled(cluster, {runs.key_of(job) for job in every})
     failed, now = runs.failed(cluster), timezone.now()
@@ -123,7 +142,7 @@ def _run_first(root: Root, cluster: Cluster, due: _Due) -> bool:
         log.warning("pipeline of %s, %s at %d: %s", cluster.slug, job.kind, job.start_ms, error)
         result = error
     runs.end(run, result, time.monotonic() - started_s)
-    if run.state == RunState.DONE and due.backfill and isinstance(job, RollUpJob):
+    if run.state == RunState.DONE and due.backfill:
         backfill.note_done(due.backfill, job)
     return run.state != RunState.WAITING
 

@@ -51,7 +51,7 @@ def refresh() -> None:
             services.refresh(cluster)
         except Exception:  # the history of one cluster must not stop that of the others
             log.exception("the history of %s could not be refreshed", cluster.slug)
-    runs.drop_old()
+    runs.delete_old()
 
 
 def send(slug: str) -> None:

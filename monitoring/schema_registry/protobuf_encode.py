@@ -86,7 +86,7 @@ class ProtobufEncoder:
             return b"" if is_zero and not field.has_presence else _tagged(field, data)
         if not isinstance(value, list):
             raise ValueDoesNotFit("array")
-        written, is_tagged = bytearray(), field.wire_type == BYTES  # numbers are packed_float
+        written, is_tagged = bytearray(), field.wire_type == BYTES  # numbers are packed
         for number, each in enumerate(value):
             with budget.within(number):
                 data = self._single(field, each, budget)

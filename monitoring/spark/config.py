@@ -26,6 +26,14 @@ class SparkConfig:
     memory: str = "768m"
 
     @property
+    def server_url(self) -> str:
+        """The server's URL, without the token of the embedded one.
+
+        The host is `localhost`: only to this name the client sends a token without TLS.
+        """
+        return self.remote or f"sc://localhost:{self.port}"
+
+    @property
     def token_file(self) -> Path:
         return self.home / "connect.token"
 

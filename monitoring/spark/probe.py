@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 from monitoring.clock import now_ms
 from monitoring.spark.config import SparkConfig, from_settings
-from monitoring.spark.session import SparkStarting, check_reachable, remote_url
+from monitoring.spark.session import SparkStarting, check_reachable, host_and_port, remote_url
 
 DEADLINE_S = 10.0  # a JVM that is busy with a report answers much faster
 REFRESH_AFTER_S = 10.0
@@ -51,7 +51,7 @@ class ProbeResult:
 def probe(config: SparkConfig, session_id: str, deadline_s: float = DEADLINE_S) -> SparkState:
     """Make the call. If Spark is frozen, it takes until the deadline."""
     try:
-        check_reachable(config.remote or f"sc://localhost:{config.port}")
+        check_reachable(config.server_url)
     except SparkStarting as error:
         # A frozen server does not accept connections; the kernel's queue for them can become full.
         if isinstance(error.__cause__, TimeoutError):
@@ -89,8 +89,12 @@ def missing_address(config: SparkConfig, state: SparkState) -> str:
     """What cannot be reached in this state: the master's URL, or the server's host and port."""
     if state is SparkState.NO_MASTER:
         return config.master
-    parts = urlsplit(config.remote or f"sc://localhost:{config.port}")
-    return f"{parts.hostname}:{parts.port or 15002}"
+    return _address(config.server_url)
+
+
+def _address(url: str) -> str:
+    host, port = host_and_port(url)
+    return f"{host}:{port}"
 
 
 def _state_of_error(grpc: Any, code: Any) -> SparkState:
@@ -104,8 +108,7 @@ def _state_of_error(grpc: Any, code: Any) -> SparkState:
 
 
 def _channel(grpc: Any, url: str) -> Any:
-    parts = urlsplit(url)
-    target = f"{parts.hostname}:{parts.port or 15002}"
+    target = _address(url)
     if _parameters(url).get("use_ssl", "").lower() == "true":
         return grpc.secure_channel(target, grpc.ssl_channel_credentials())
     return grpc.insecure_channel(target)

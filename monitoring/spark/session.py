@@ -50,19 +50,21 @@ class SparkStarting(SparkUnavailable):
 
 
 def remote_url(config: SparkConfig) -> str:
-    """The `sc://` URL of the server, with the embedded server's token.
-
-    The host must be `localhost`: only to this name the client sends a token without TLS.
-    """
+    """The `sc://` URL of the server, with the embedded server's token."""
     if config.remote:
         return config.remote
-    return f"sc://localhost:{config.port}/;token={token(config.token_file)}"
+    return f"{config.server_url}/;token={token(config.token_file)}"
+
+
+def host_and_port(url: str) -> tuple[str, int]:
+    """Those of a server's URL; without a port, Spark Connect's default."""
+    parts = urlsplit(url)
+    return parts.hostname or "localhost", parts.port or 15002
 
 
 def check_reachable(url: str, timeout_s: float = CONNECT_S) -> None:
     """Raises SparkStarting if no connection is accepted within `timeout_s`."""
-    parts = urlsplit(url)
-    host, port = parts.hostname or "localhost", parts.port or 15002
+    host, port = host_and_port(url)
     try:
         socket.create_connection((host, port), timeout=timeout_s).close()
     except OSError as error:
@@ -72,7 +74,7 @@ def check_reachable(url: str, timeout_s: float = CONNECT_S) -> None:
 def is_reachable(config: SparkConfig) -> bool:
     """Whether Spark accepts connections; a fast check for pages."""
     try:
-        check_reachable(config.remote or f"sc://localhost:{config.port}", timeout_s=0.3)
+        check_reachable(config.server_url, timeout_s=0.3)
     except SparkStarting:
         return False
     return True

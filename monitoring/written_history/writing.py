@@ -173,7 +173,9 @@ def write(
         levels = last_day if at_ms == last_day_ms else full_day
         for level, tables in levels.items():
             if level is DAY or (level is RAW and not is_recorded):
-                continue  # see below; raw ticks alone would be what the flush goes on from
+                # Days are written by year, below. Without recorded raw ticks the next flush would
+                # go on from the written ones.
+                continue
             if at_ms + DAY_MS > kept_from_ms(level, now_ms):
                 _write_day(root, slug, level, tables, at_ms - day_ms)
         yield datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()

@@ -8,6 +8,7 @@ from monitoring.history.levels import HOUR_MS, RAW
 from monitoring.history.root_folder import SpanFolder
 from monitoring.pipeline import backfill, runs, services, tasks
 from monitoring.pipeline.due_jobs import MergeJob
+from monitoring.pipeline.jobs import Written
 from monitoring.pipeline.models import Backfill, PipelineRun, PipelineState, RunState
 from monitoring.reasons import loads
 from monitoring.redis_lock import try_lock
@@ -80,6 +81,22 @@ def test_a_failed_hour_is_told_and_tried_again_later(cluster, monkeypatch):
     PipelineRun.objects.update(started_at=failed.started_at - runs.RETRY)
     services.run_next(cluster)
     assert run(cluster).attempt == 2
+
+
+def test_the_manifests_are_read_once_before_a_job_and_once_after_it(cluster, monkeypatch):
+    reads, real = [], services.manifest.files_of_cluster
+
+    def counted(*args):
+        reads.append(args)
+        return real(*args)
+
+    monkeypatch.setattr(services.manifest, "files_of_cluster", counted)
+    monkeypatch.setattr(services, "_with_spark", lambda *_: Written(1, 1))
+    services.run_next(cluster)
+    assert len(reads) == 2
+    monkeypatch.setattr(services, "_roll_ups", lambda *_: [])
+    services.run_next(cluster)
+    assert len(reads) == 3  # no job is due
 
 
 def test_one_worker_at_a_time_works_on_a_cluster(cluster):
