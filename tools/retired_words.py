@@ -78,7 +78,7 @@ RETIRED = {
     "monitoring.secrets": "monitoring.encryption",
     "monitoring.cluster_cleanup": "monitoring.delete_cluster_data",
     "monitoring.gateway.records": "monitoring.gateway.record_row",
-    "monitoring.records.scan": "monitoring.records.batch_scan",
+    "monitoring.records.scan": "monitoring.gateway.wire.batch_scan",
     "monitoring.schema_registry.avro": "monitoring.schema_registry.avro_decode",
     "monitoring.schema_registry.protobuf": "monitoring.schema_registry.protobuf_decode",
     "monitoring.schema_registry.compiled": "monitoring.schema_registry.compiled_schema",

@@ -98,8 +98,8 @@ class Gateway:
 
     @cached_property
     def record_pages(self) -> RecordPages:
-        """Records, by partition and offset."""
-        return RecordPages(self.kafka_client_settings, self.wire)
+        """Records by partition and offset, with the project's own Kafka client."""
+        return RecordPages(self._settings)
 
     @cached_property
     def producing(self) -> Producing:

@@ -12,6 +12,7 @@ from functools import partial
 import re2
 
 from monitoring.gateway.record_row import RecordRow
+from monitoring.gateway.wire.batch_scan import Finder, Prefilter
 from monitoring.records.cel_expression import EVALUATION_ERRORS, Expression, ExpressionInvalid
 
 FIELDS = ("any", "key", "value", "header_name", "header_value")
@@ -19,11 +20,6 @@ OPERATORS = ("contains", "not_contains", "equals", "matches")
 TEXT_LENGTH_MAX = 2_000
 _PATTERN_BYTES_MAX = 1 << 20  # of memory for one compiled regular expression
 _ASSERTIONS = ("^", "$", "\\b", "\\B", "\\A", "\\z", "(?")  # match by where a field begins or ends
-
-Finder = Callable[[int], int]
-"""start → the next place from `start` on that a match can contain, −1 = none; start grows."""
-Prefilter = Callable[[bytes], Finder]
-"""The records of a batch → their finder."""
 
 
 class FilterInvalid(Exception):

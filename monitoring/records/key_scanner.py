@@ -14,9 +14,9 @@ import numpy as np
 
 from brokerd.protocol.records import DELETE_HORIZON, HEADER_BYTES, BatchHeader
 from brokerd.protocol.varint import read_varint
+from monitoring.gateway.wire import batch_scan, batches
+from monitoring.gateway.wire.batches import AbortedTransaction, Batch
 from monitoring.gateway.wire.fetch import FetchedRecords
-from monitoring.records import batch_scan, batches
-from monitoring.records.batches import AbortedTransaction, Batch
 from monitoring.records.compaction_estimate import EXPIRED, RECORD, TOMBSTONE, ScannedKeys
 from monitoring.records.search_windows import Window
 from monitoring.records.window_scanner import ScanResult

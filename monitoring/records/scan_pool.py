@@ -16,9 +16,9 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 from monitoring.gateway.errors import Unreadable
+from monitoring.gateway.wire import batch_scan
 from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.reasons import Reason
-from monitoring.records import batch_scan
 from monitoring.records.search_windows import Window
 from monitoring.records.window_scanner import ScanResult
 

@@ -12,21 +12,16 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway import timeouts
-from monitoring.gateway.error_codes import raise_if_error
-from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
+from monitoring.gateway.errors import GatewayError, NotFound
 from monitoring.gateway.record_row import RecordRow
-from monitoring.gateway.wire import fetch
-from monitoring.gateway.wire.channel import Channel
-from monitoring.gateway.wire.cluster_reader import ClusterReader
-from monitoring.gateway.wire.connection import ByteBudget
-from monitoring.gateway.wire.metadata import Metadata
+from monitoring.gateway.wire import batch_scan, batches
+from monitoring.gateway.wire.fetch import FetchedRecords
+from monitoring.gateway.wire.record_fetcher import RecordFetcher
 from monitoring.reasons import Reason
-from monitoring.records import batch_scan, batches
 from monitoring.records.filters import Condition, RecordFilter
 from monitoring.records.scan_pool import Scanner, ScanPool
 from monitoring.records.search_windows import (
@@ -115,26 +110,20 @@ class Search:
         # Set when the window that was fetched last has had its turn to add its matches.
         self._last_turn = asyncio.Event()
         self._last_turn.set()
-        self._channels: dict[tuple[str, int], Channel] = {}
-        self._budget = ByteBudget()
         self._matched_bytes = 0
         self._sent_all = True  # whether all matches of the scanned windows were sent
-        self._leaders: dict[int, tuple[str, int]] = {}
-        # No clock: only metadata and offsets are read, and the time of the answers is not used.
-        self._reader = ClusterReader(request.settings, broker_stats=None, now_ms=lambda: 0)
+        self._fetcher = RecordFetcher(request.settings, request.topic)
 
     async def run(self) -> None:
         """Raises GatewayError if no broker answers or the topic does not exist."""
         try:
-            await self._find_leaders()
+            await self._fetcher.find_leaders(timeouts.SEARCH_READ_S)
             await self._read_windows()
             if self._request.follows:
                 await self._follow()
         finally:
-            await self._reader.close()
+            await self._fetcher.close()
             self.pool.close()
-            for channel in self._channels.values():
-                channel.close()
         all_read = self._progress.offsets >= self._progress.offsets_total
         is_cut = self._is_full and not (all_read and self._sent_all)
         self._report(self._end_reason() or (LIMIT if is_cut else self._end_of_all()))
@@ -148,14 +137,6 @@ class Search:
 
     def _end_of_all(self) -> str:
         return ERROR if self._progress.unread else COMPLETE
-
-    async def _find_leaders(self) -> Metadata:
-        topic = self._request.topic
-        metadata = await self._reader.read_metadata(timeouts.SEARCH_READ_S, [topic])
-        self._leaders = metadata.leader_addresses(topic)
-        if not self._leaders:
-            raise NotFound(Reason("topic_not_on_cluster", topic=topic))
-        return metadata
 
     def _windows_of(self, offset_ranges: dict[int, range], *, newest_first: bool) -> SearchWindows:
         return SearchWindows(offset_ranges, newest_first, self._window_bytes)
@@ -185,14 +166,12 @@ class Search:
 
     async def _new_offset_ranges(self) -> dict[int, range]:
         """Partition → the offsets after its position; of a new partition all."""
-        metadata = await self._find_leaders()
-        answers = await self._reader.read_offsets(metadata, timeouts.SEARCH_READ_S)
-        rows = answers.metadata.rows_by_topic.get(self._request.topic, range(0))
-        ends = answers.log_end[rows.start : rows.stop].tolist()
+        metadata = await self._fetcher.find_leaders(timeouts.SEARCH_READ_S)
+        found = await self._fetcher.offset_ranges(metadata, timeouts.SEARCH_READ_S)
         positions = self._progress.positions
         return {
-            number: range(positions.get(number, 0), end)
-            for number, end in enumerate(ends)
+            number: range(positions.get(number, 0), offsets.stop)
+            for number, offsets in found.items()
             if number in positions or self._request.follows_new_partitions
         }
 
@@ -221,13 +200,12 @@ class Search:
 
     async def _read_window(self, window: Window) -> None:
         """Read a window by as many Fetches as it takes."""
-        address = self._leaders.get(window.partition)
-        if address is None:
-            raise ClusterUnavailable(Reason("partition_no_leader"))
-        pieces: list[fetch.FetchedRecords] = []
+        pieces: list[FetchedRecords] = []
         at = window.first
         while at < window.end:
-            fetched = await self._fetch(address, window.partition, at)
+            fetched = await self._fetcher.fetch(
+                window.partition, at, self._window_bytes, timeouts.SEARCH_READ_S
+            )
             records, after = batches.batches_before(fetched.records, window.end)
             if after is None:  # the last stable offset, or compaction left no more records
                 break
@@ -239,25 +217,8 @@ class Search:
         self._windows.finish(window, size_bytes)
         await self._scan_window(window, pieces, at if is_open else window.end)
 
-    async def _fetch(
-        self, address: tuple[str, int], partition: int, offset: int
-    ) -> fetch.FetchedRecords:
-        self._budget.renew()
-        channel = self._channels.get(address)
-        if channel is None:
-            channel = Channel(*address, self._request.settings, self._budget)
-            self._channels[address] = channel
-        topic = self._request.topic
-        answer = await channel.request(
-            partial(fetch.request, topic, partition, offset, self._window_bytes),
-            timeouts.SEARCH_READ_S,
-        )
-        fetched = fetch.decode(answer)
-        raise_if_error(fetched.error)
-        return fetched
-
     async def _scan_window(
-        self, window: Window, pieces: list[fetch.FetchedRecords], position: int
+        self, window: Window, pieces: list[FetchedRecords], position: int
     ) -> None:
         """Scan a window; its matches are added in the order of the fetches, not of the scans."""
         turn_before, self._last_turn = self._last_turn, asyncio.Event()

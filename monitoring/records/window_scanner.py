@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.record_row import RecordRow
+from monitoring.gateway.wire import batch_scan, batches
+from monitoring.gateway.wire.batches import AbortedTransaction
 from monitoring.gateway.wire.fetch import FetchedRecords
-from monitoring.records import batch_scan, batches
-from monitoring.records.batches import AbortedTransaction
 from monitoring.records.compaction_estimate import ScannedKeys
 from monitoring.records.filters import RecordFilter
 from monitoring.records.mask_record import mask

@@ -11,6 +11,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.compression import Codec
+from brokerd.protocol.records import Record, encode_batch
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
 from tests.support.brokerd import BrokerdCluster
@@ -122,6 +124,17 @@ class LiveCluster:
         for record in records:
             producer.produce(topic, **record)
         assert producer.flush(30) == 0
+
+    def produce_zeros(self, topic: str, size_bytes: int) -> None:
+        """Write one record of zeros, compressed to a thousandth, to a topic of one partition."""
+        batch = bytes(encode_batch([Record(0, 1, None, bytes(size_bytes))], codec=Codec.GZIP))
+        with self.gateway() as gateway:
+            (leader,) = (each.leader for each in gateway.topics.describe_topic(topic).partitions)
+        broker = next(each for each in self.brokerd.brokers if each.id == leader)
+        data = [{"name": topic, "partition_data": [{"index": 0, "records": batch}]}]
+        with Wire(broker.port) as wire:
+            answer = wire.ask(0, 7, {"acks": -1, "timeout": 30_000, "topic_data": data})
+        assert answer.responses[0].partition_responses[0].error_code == 0
 
     def write_once(self, topic: str, partitions: int, records: Iterable[Mapping[str, Any]]) -> None:
         """Create a topic with these records, if no test of this run did before."""

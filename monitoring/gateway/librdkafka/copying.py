@@ -5,16 +5,25 @@ that fails says exactly which records were acknowledged.
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import cast
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import timeouts
 from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.librdkafka.producing import open_producer, send
-from monitoring.gateway.librdkafka.reading import open_consumer, row_of
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
-from monitoring.gateway.record_row import RecordRow
+from monitoring.gateway.record_row import Headers, RecordRow
 from monitoring.reasons import Reason
 
 _BATCH_RECORDS, _BATCH_BYTES = 500, 4 << 20
@@ -24,11 +33,36 @@ def copy(
     source: ClientSettings, target: ClientSettings, request: CopyRequest, timeout_s: float
 ) -> CopyOutcome:
     """Implements `Producing.copy`."""
-    with raising_gateway_errors(), open_consumer(source, "error") as consumer:
+    with raising_gateway_errors(), _open_consumer(source) as consumer:
         producer, partitions = open_producer(target, request.target, "none", timeout_s)
         position = TopicPartition(request.source, request.partition, request.first)
         consumer.assign([position])
         return _Copy(request, consumer, producer, partitions, timeout_s).run()
+
+
+@contextmanager
+def _open_consumer(settings: ClientSettings) -> Iterator[Consumer]:
+    """A consumer that is closed at the end. It reads committed records of assigned partitions and
+    joins no group: it commits nothing, and no group appears on the cluster."""
+    consumer = Consumer(
+        {
+            **settings.librdkafka(),
+            "client.id": "aerie-copy",
+            "group.id": "aerie-copy",  # librdkafka requires a name; the group is never joined
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+            "fetch.wait.max.ms": 50,
+            "fetch.message.max.bytes": 1024 * 1024,
+            "queued.max.messages.kbytes": 16 * 1024,
+            "log_level": 0,
+        }
+    )
+    try:
+        yield consumer
+    finally:
+        consumer.close()
 
 
 class _Copy:
@@ -92,7 +126,7 @@ class _Copy:
             if offset >= self._request.end:
                 self._read_to = self._request.end
                 break
-            rows.append(row_of(message))
+            rows.append(_row_of(message, offset))
             size_bytes += rows[-1].size_bytes
             self._read_to = offset + 1
         return rows
@@ -133,3 +167,16 @@ class _Copy:
     def _outcome(self, error: str = "", *, retriable: bool = False) -> CopyOutcome:
         written = tuple(self._written)
         return CopyOutcome(self._next, written, error=error, retriable=retriable)
+
+
+def _row_of(message: Message, offset: int) -> RecordRow:
+    """The record of a message without an error."""
+    kind, timestamp_ms = message.timestamp()
+    return RecordRow(
+        partition=message.partition() or 0,
+        offset=offset,
+        timestamp_ms=timestamp_ms if kind else None,
+        key=message.key(),
+        value=message.value(),
+        headers=cast(Headers, tuple(message.headers() or ())),
+    )

@@ -26,12 +26,10 @@ from monitoring.gateway.librdkafka import (
     group_admin,
     log_offsets,
     producing,
-    reading,
     topic_admin,
 )
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "read": reading.read,
     "write": producing.write,
     "copy": copying.copy,
     "create_topic": topic_admin.create_topic,

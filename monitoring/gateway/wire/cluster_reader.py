@@ -312,6 +312,16 @@ class ClusterReader:
         await self._each_broker(answers, (step,))
         return times_ms
 
+    async def request(
+        self, address: _Address, build_frame: Callable[[int], bytes], timeout_s: float
+    ) -> bytes:
+        """Send the request frame `build_frame(correlation_id)` to a broker; returns the response.
+
+        Raises as `Channel.request`.
+        """
+        self._budget.renew()
+        return await self._channel(address).request(build_frame, timeout_s)
+
     async def close(self) -> None:
         """Close all connections."""
         for channel in self._channels.values():

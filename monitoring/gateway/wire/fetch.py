@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader, iter_batches
-from monitoring.gateway import timeouts
 from monitoring.gateway.wire.connection import frame
 from monitoring.gateway.wire.cursor import Cursor
 
@@ -32,12 +31,17 @@ class FetchedRecords(NamedTuple):
     records: memoryview
 
 
-def request(topic: str, partition: int, offset: int, max_bytes: int, correlation_id: int) -> bytes:
-    """The request frame for the records of one partition from `offset` on."""
+def request(
+    topic: str, partition: int, offset: int, max_bytes: int, wait_ms: int, correlation_id: int
+) -> bytes:
+    """The request frame for the records of one partition from `offset` on.
+
+    Without records, the leader answers after `wait_ms`.
+    """
     name = topic.encode()
     body = b"".join(
         (
-            _HEAD.pack(-1, timeouts.FETCH_WAIT_MS, 1, max_bytes, _READ_COMMITTED, 1),
+            _HEAD.pack(-1, wait_ms, 1, max_bytes, _READ_COMMITTED, 1),
             _I16.pack(len(name)),
             name,
             _I32.pack(1),

@@ -4,7 +4,6 @@ Sampling has its own reader (cluster_reader.py), and pages read the samples. Thi
 need the cluster's current state, for example whether an address answers.
 """
 
-import struct
 from collections.abc import Sequence
 from functools import partial
 
@@ -13,7 +12,7 @@ from brokerd.protocol.records import BatchHeader
 from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop, timeouts
-from monitoring.gateway.error_codes import exception_of_group_change, raise_if_error
+from monitoring.gateway.error_codes import exception_of_group_change
 from monitoring.gateway.errors import ClusterUnavailable, Unreadable
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import fetch, offset_delete
@@ -21,6 +20,7 @@ from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metadata
+from monitoring.gateway.wire.record_fetcher import RecordFetcher
 from monitoring.reasons import Reason
 
 _GRACE_S = 0.5  # for the work after the last response
@@ -54,7 +54,7 @@ class SyncClient:
         """Partition → its offsets, from log start to end; without partitions whose leader did not
         answer.
 
-        Raises ClusterUnavailable after `timeout_s`.
+        Raises NotFound without such a topic, ClusterUnavailable after `timeout_s`.
         """
         try:
             return event_loop.run(self._read_offset_ranges(topic, timeout_s), timeout_s + _GRACE_S)
@@ -84,8 +84,6 @@ class SyncClient:
             )
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
-        except (KafkaError, ValueError, struct.error) as error:
-            raise Unreadable(Reason("does_not_parse", why=str(error))) from error
 
     def delete_offsets(
         self, group: str, partitions: Sequence[TopicPartition]
@@ -115,19 +113,12 @@ class SyncClient:
     async def _read_batches(
         self, topic: str, partition: int, offset: int, max_bytes: int
     ) -> memoryview:
-        metadata = await self._read_metadata([topic])
-        address = metadata.leader_addresses(topic).get(partition)
-        if address is None:
-            raise ClusterUnavailable(Reason("partition_no_leader"))
-        channel = Channel(*address, self._settings, ByteBudget())
+        fetcher = RecordFetcher(self._settings, topic)
         try:
-            answer = await channel.request(
-                partial(fetch.request, topic, partition, offset, max_bytes), timeouts.READ_S
-            )
+            await fetcher.find_leaders(timeouts.READ_S / 2)
+            fetched = await fetcher.fetch(partition, offset, max_bytes, timeouts.READ_S)
         finally:
-            channel.close()
-        fetched = fetch.decode(answer)
-        raise_if_error(fetched.error)
+            await fetcher.close()
         return fetched.records
 
     async def _delete_offsets(
@@ -161,17 +152,9 @@ class SyncClient:
         }
 
     async def _read_offset_ranges(self, topic: str, timeout_s: float) -> dict[int, range]:
-        reader = ClusterReader(self._settings, broker_stats=None, now_ms=now_ms)
+        fetcher = RecordFetcher(self._settings, topic)
         try:
-            topic_metadata = await reader.read_metadata(timeout_s / 2, [topic])
-            answers = await reader.read_offsets(topic_metadata, timeout_s / 2)
+            metadata = await fetcher.find_leaders(timeout_s / 2)
+            return await fetcher.offset_ranges(metadata, timeout_s / 2)
         finally:
-            await reader.close()
-        rows = answers.metadata.rows_by_topic.get(topic, range(0))
-        selected = slice(rows.start, rows.stop)
-        starts, ends = answers.log_start[selected].tolist(), answers.log_end[selected].tolist()
-        return {
-            number: range(start, end)
-            for number, (start, end) in enumerate(zip(starts, ends, strict=True))
-            if start >= 0 and end >= 0
-        }
+            await fetcher.close()

@@ -135,6 +135,31 @@ def test_records_and_settings_are_read(written):
     assert (configs["retention.ms"].value, configs["retention.ms"].is_default) == ("3600000", False)
 
 
+def test_pages_have_no_records_of_aborted_or_open_transactions(kafka):
+    topic, values = "transactions", [b"committed-1", b"aborted", b"committed-2", b"open"]
+    settings = {"bootstrap.servers": kafka.bootstrap_servers, "log_level": 0}
+    producer = Producer({**settings, "transactional.id": "pages"})
+    with for_cluster(kafka) as gateway:
+        gateway.topics.create_topic(topic, 1, 1)
+        producer.init_transactions(30)
+        for value in values:
+            producer.begin_transaction()
+            producer.produce(topic, value, partition=0)
+            assert producer.flush(20) == 0
+            if value.startswith(b"committed"):
+                producer.commit_transaction(30)
+            elif value == b"aborted":
+                producer.abort_transaction(30)
+        for partition in (0, None):
+            page = gateway.record_pages.read(topic, partition, None, 9)
+            assert [row.value for row in page.rows] == [b"committed-2", b"committed-1"]
+            assert page.unread == ()
+        page = gateway.record_pages.read(topic, 0, 0, 9)
+        assert [row.value for row in page.rows] == [b"committed-1", b"committed-2"]
+        assert (page.unread, page.newer_offset) == ((), None)
+    producer.abort_transaction(30)
+
+
 def test_refusals_read_the_same(written):
     with for_cluster(written) as gateway:
         with pytest.raises(Refused, match="exists"):

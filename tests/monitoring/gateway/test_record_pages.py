@@ -1,16 +1,29 @@
-import itertools
 import uuid
-from types import SimpleNamespace
 
 import pytest
 from confluent_kafka import Producer
 
-from monitoring.gateway import timeouts
-from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
+from monitoring.gateway import record_pages, timeouts
+from monitoring.gateway.errors import (
+    ClusterUnavailable,
+    NotFound,
+    OffsetOutOfRange,
+    Unreadable,
+)
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.librdkafka import reading
-from monitoring.gateway.record_pages import NO_LEADER, SILENT, TOO_MUCH, RecordPage, UnreadPartition
+from monitoring.gateway.record_pages import (
+    FAILED,
+    NO_LEADER,
+    SILENT,
+    TOO_MUCH,
+    RecordPage,
+    UnreadPartition,
+)
+from monitoring.gateway.wire import list_offsets
+from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.models import Cluster
+from tests.monitoring.gateway.wire.answers import a_cluster_of_one
+from tests.support.hostile_broker import hostile_broker
 from tests.support.processes import hung
 
 
@@ -130,22 +143,36 @@ def test_the_byte_limit_applies_to_all_partitions_together(live_cluster):
     assert {gap.why for gap in page.unread} == {TOO_MUCH}
 
 
-def test_the_poll_timeout_is_never_negative(monkeypatch):
-    clock = SimpleNamespace(monotonic=itertools.count(0, 1.9).__next__)
-    monkeypatch.setattr(reading, "time", clock)
-    waits = []
+def test_a_batch_that_unpacks_to_more_than_the_limit_fails_only_its_partition(live_cluster):
+    topic = f"browse.bomb-{uuid.uuid4().hex[:8]}"
+    live_cluster.create_topic(topic, 1)
+    live_cluster.produce_zeros(topic, 160 << 20)
+    browse = live_cluster.gateway().record_pages
+    with pytest.raises(Unreadable, match="more than the 67108864 bytes"):
+        browse.read(topic, 0, 0, 5)
+    with live_cluster.gateway() as gateway:
+        gateway.topics.create_partitions(topic, 2)
+    live_cluster.write(topic, [{"value": b"whole", "partition": 1}])
+    page = browse.read(topic, None, None, 5)
+    assert [row.value for row in page.rows] == [b"whole"]
+    assert [(gap.partition, gap.why) for gap in page.unread] == [(0, FAILED)]
 
-    class Silent:
-        def assign(self, positions):
-            pass
 
-        def poll(self, wait_s):
-            waits.append(wait_s)
+def test_an_answer_that_does_not_parse_fails_the_read():
+    window = record_pages._Window(0, 0, 9)
+    with pytest.raises(Unreadable, match="does not parse"):
+        window.add(FetchedRecords(0, 9, (), memoryview(b"x" * 100)), 5, 100)
 
-    page = reading._Reader(Silent(), "t", 100, 5.0).read_backward(0, range(9), None, 5)
-    assert page == RecordPage((), (UnreadPartition(0, SILENT),), 0)
-    assert waits
-    assert min(waits) > 0, "librdkafka waits forever with a negative time-out"
+
+def test_partitions_whose_offsets_are_not_answered_are_unread(monkeypatch):
+    monkeypatch.setattr(timeouts, "READ_S", 1.0)
+    answers = a_cluster_of_one("a")
+    del answers[list_offsets.API_KEY]
+    with hostile_broker(answers) as port:
+        silent = for_cluster(Cluster(slug="silent", bootstrap_servers=f"127.0.0.1:{port}"))
+        for partition in (0, None):
+            page = silent.record_pages.read("a", partition, None, 5)
+            assert page == RecordPage((), (UnreadPartition(0, SILENT),))
 
 
 def test_a_read_at_the_end_is_empty_and_beyond_the_end_out_of_range(browse):

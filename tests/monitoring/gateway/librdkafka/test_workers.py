@@ -11,20 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.protocol.compression import Codec
-from brokerd.protocol.records import Record, encode_batch
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.models import parse_addresses
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.librdkafka import workers as module
 from monitoring.gateway.librdkafka.workers import Workers
-from monitoring.gateway.record_pages import ReadRequest
+from monitoring.gateway.producing import CopyRequest
 from monitoring.models import Cluster
 from tests.monitoring.gateway.wire.answers import a_cluster_of_one
 from tests.support.hostile_broker import hostile_broker
 from tests.support.waiting import wait_until
-from tests.support.wire import Wire
 
 CONFIGS, LIMIT_S = "describe_configs", 120
 
@@ -67,8 +64,6 @@ def is_there(process_id: int) -> bool:
 def test_an_answer_that_crashes_librdkafka_fails_only_its_call(live_cluster, liar):
     with for_cluster(Cluster(slug="liar", bootstrap_servers=liar)) as gateway:
         for ask in (
-            lambda: gateway.record_pages.read("a", 0, None, 5),
-            lambda: gateway.record_pages.read("a", None, None, 5),
             lambda: gateway.topics.describe_topic("a"),
             lambda: gateway.topics.describe_configs("a"),
             lambda: gateway.topics.create_topic("b", 1, 1),
@@ -135,31 +130,21 @@ def test_a_worker_that_exceeds_the_time_limit_is_killed_and_replaced(workers, si
 
 def test_a_batch_that_unpacks_to_more_than_the_limit_ends_only_its_call(live_cluster, monkeypatch):
     monkeypatch.setattr(module, "_MEMORY_BYTES", 160 << 20)
-    for topic, size_bytes in (("large", 8 << 20), ("bomb", 160 << 20)):
+    for topic, size_bytes in (("large", 800_000), ("bomb", 160 << 20)):
         live_cluster.create_topic(topic, 1)
-        _produce_zeros(live_cluster, topic, size_bytes)
+        live_cluster.produce_zeros(topic, size_bytes)
+    live_cluster.create_topic("copied", 1)
     workers = Workers(os.getpid())
-    settings, spans = live_cluster.row().kafka_client_settings(), {0: range(1)}
-    request = ReadRequest(settings, "bomb", 0, None, None, 5, 64 << 20, 30, spans)
+    settings = live_cluster.row().kafka_client_settings()
+    request = CopyRequest("bomb", 0, 0, 1, "large", keeps_partition=True, records_max=1)
     try:
         with pytest.raises(Unreadable, match="short of memory"):
-            workers.call("read", (request,), LIMIT_S)
-        page = workers.call("read", (replace(request, topic="large"),), LIMIT_S)
-        assert [row.offset for row in page.rows] == [0]
+            workers.call("copy", (settings, settings, request, LIMIT_S), LIMIT_S)
+        request = replace(request, source="large", target="copied")
+        outcome = workers.call("copy", (settings, settings, request, LIMIT_S), LIMIT_S)
+        assert [each.offset for each in outcome.written] == [0]
     finally:
         workers.end()
-
-
-def _produce_zeros(live_cluster, topic: str, size_bytes: int) -> None:
-    """One record of zeros, compressed to a thousandth."""
-    batch = bytes(encode_batch([Record(0, 1, None, bytes(size_bytes))], codec=Codec.GZIP))
-    with live_cluster.gateway() as gateway:
-        (leader,) = (place.leader for place in gateway.topics.describe_topic(topic).partitions)
-    broker = next(each for each in live_cluster.brokerd.brokers if each.id == leader)
-    data = [{"name": topic, "partition_data": [{"index": 0, "records": batch}]}]
-    with Wire(broker.port) as wire:
-        answer = wire.ask(0, 7, {"acks": -1, "timeout": 30_000, "topic_data": data})
-    assert answer.responses[0].partition_responses[0].error_code == 0
 
 
 def test_few_idle_workers_stay_and_calls_beyond_the_limit_are_refused(monkeypatch, silent):

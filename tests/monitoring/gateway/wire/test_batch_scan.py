@@ -14,7 +14,7 @@ from brokerd.protocol.records import (
     read_header,
 )
 from monitoring.gateway.record_row import RecordRow
-from monitoring.records.batch_scan import DAMAGE_ERRORS, candidates
+from monitoring.gateway.wire.batch_scan import DAMAGE_ERRORS, candidates
 from monitoring.records.filters import RecordFilter
 
 TEXTS = st.one_of(st.none(), st.binary(max_size=200))

@@ -4,7 +4,7 @@ import pytest
 
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch
-from monitoring.records.batches import AbortedTransaction, batches_before, committed_batches
+from monitoring.gateway.wire.batches import AbortedTransaction, batches_before, committed_batches
 
 
 def batch(offset: int, *values: bytes, **more: int) -> bytes:

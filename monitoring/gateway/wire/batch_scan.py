@@ -1,17 +1,21 @@
-"""Finds the matching records of a batch. Pure.
+"""Decodes the records of a batch, for a search only those that can match. Pure.
 
 Most batches of a search have no match. So the bytes of the whole batch are searched first, and only
 records that can match are decoded.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from brokerd.errors import KafkaError
 from brokerd.protocol.records import LOG_APPEND_TIME, BatchHeader
 from brokerd.protocol.varint import read_varint
 from monitoring.gateway.record_row import Headers, RecordRow
-from monitoring.records.filters import Prefilter
+
+Finder = Callable[[int], int]
+"""start → the next place from `start` on that a match can contain, −1 = none; start grows."""
+Prefilter = Callable[[bytes], Finder]
+"""The records of a batch → their finder."""
 
 _row = partial(tuple.__new__, RecordRow)
 _BEFORE_KEY_BYTES = 4  # at least: attributes, time, offset, the key's size

@@ -1,0 +1,94 @@
+"""Reads the offsets and record batches of one topic, for pages of records and for searches.
+
+It keeps its connections until `close`. Use it on one event loop.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from struct import error as StructError
+
+from brokerd.errors import KafkaError
+from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.gateway import timeouts
+from monitoring.gateway.error_codes import raise_if_error
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Unreadable
+from monitoring.gateway.wire import fetch
+from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.fetch import FetchedRecords
+from monitoring.gateway.wire.metadata import Metadata
+from monitoring.reasons import Reason
+
+
+class RecordFetcher:
+    """Fetches from the leaders that it found last."""
+
+    def __init__(self, settings: ClientSettings, topic: str) -> None:
+        self._topic = topic
+        # No clock: the time of the answers is not used.
+        self._reader = ClusterReader(settings, broker_stats=None, now_ms=lambda: 0)
+        self.leaders: dict[int, tuple[str, int]] = {}
+        """Partition → host and port of its leader; without partitions that have none."""
+
+    async def find_leaders(self, timeout_s: float) -> Metadata:
+        """Read the metadata of the topic. Raises GatewayError, NotFound without such a topic."""
+        metadata = await self._reader.read_metadata(timeout_s, [self._topic])
+        if not metadata.rows_by_topic.get(self._topic):
+            raise NotFound(Reason("topic_not_on_cluster", topic=self._topic))
+        self.leaders = metadata.leader_addresses(self._topic)
+        return metadata
+
+    async def offset_ranges(self, metadata: Metadata, timeout_s: float) -> dict[int, range]:
+        """Partition → its offsets, from log start to end; without partitions whose leader did not
+        answer."""
+        answers = await self._reader.read_offsets(metadata, timeout_s)
+        rows = metadata.rows_by_topic[self._topic]
+        selected = slice(rows.start, rows.stop)
+        starts, ends = answers.log_start[selected].tolist(), answers.log_end[selected].tolist()
+        return {
+            number: range(start, end)
+            for number, (start, end) in enumerate(zip(starts, ends, strict=True))
+            if start >= 0 and end >= 0
+        }
+
+    async def fetch(
+        self,
+        partition: int,
+        offset: int,
+        max_bytes: int,
+        timeout_s: float,
+        wait_ms: int = timeouts.FETCH_WAIT_MS,
+    ) -> FetchedRecords:
+        """About `max_bytes` of batches from the one that holds `offset` on, but at least one.
+
+        Raises GatewayError.
+        """
+        leader = self.leaders.get(partition)
+        if leader is None:
+            raise ClusterUnavailable(Reason("partition_no_leader"))
+        build_frame = partial(fetch.request, self._topic, partition, offset, max_bytes, wait_ms)
+        answer = await self._reader.request(leader, build_frame, timeout_s)
+        try:
+            fetched = fetch.decode(answer)
+        except (KafkaError, ValueError, StructError) as error:
+            raise Unreadable(Reason("does_not_parse", why=str(error))) from error
+        raise_if_error(fetched.error)
+        return fetched
+
+    async def fetch_each(
+        self, offsets: Mapping[int, int], max_bytes: int, timeout_s: float, wait_ms: int
+    ) -> dict[int, FetchedRecords | GatewayError]:
+        """`fetch` from these offsets, by partition, at the same time: the batches or the error."""
+
+        async def result(partition: int, offset: int) -> FetchedRecords | GatewayError:
+            try:
+                return await self.fetch(partition, offset, max_bytes, timeout_s, wait_ms)
+            except GatewayError as error:
+                return error
+
+        results = await asyncio.gather(*(result(*each) for each in offsets.items()))
+        return dict(zip(offsets, results, strict=True))
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._reader.close()
