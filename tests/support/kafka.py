@@ -20,7 +20,12 @@ from tests.support.zookeeper import ZooKeeper
 
 _READY_S, _STOP_S = 90, 60
 _FILES_MAX = 500  # a longer argument is more than a process is given
-_SETTINGS = {"offsets.topic.num.partitions": "8", "transaction.state.log.num.partitions": "4"}
+_SETTINGS = {
+    "offsets.topic.num.partitions": "8",
+    "transaction.state.log.num.partitions": "4",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+}
 
 
 class ApacheKafka:
