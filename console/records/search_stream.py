@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.records.display_options import DisplayOptions
@@ -35,7 +36,6 @@ class ResultView:
     display: DisplayOptions
     is_followed: bool = False
     matches_max: int = 0  # rows that the table has; 0 = all
-    may_write: bool = False  # the user may write to the topic: rows have the link to send again
 
 
 def lines(events: Iterator[Event], view: ResultView) -> Iterator[bytes]:
@@ -72,10 +72,8 @@ def _content(event: Event, view: ResultView) -> dict[str, Any]:
 def _row(row: RecordRow, view: ResultView) -> dict[str, Any]:
     context = {
         "record": shown_record(view.topic, row, view.masked, view.display),
-        "slug": view.cluster.slug,
-        "topic": view.topic,
+        "messages_url": reverse("messages", args=[view.cluster.slug, view.topic]),
         "display": view.display,
-        "may_write": view.may_write,
     }
     return {
         "time": row.timestamp_ms or 0,

@@ -19,7 +19,6 @@ from console.records.exports.writers import writer_of
 from console.records.forms import FOLLOW, SearchForm
 from console.records.search_stream import ResultView
 from console.records.streaming_response import disable_buffering, stream_chunks
-from console.topics.restrictions import may_change
 from console.topics.topic_context import topic_context
 from monitoring.gateway.errors import GatewayError
 from monitoring.records import cel_expression
@@ -81,9 +80,6 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
         form.display,
         is_followed=query.follows,
         matches_max=query.matches_max,
-        may_write=may_change(
-            request.rights, request.cluster, snapshot=None, verb="record.write", name=topic
-        ),
     )
     content = stream_chunks(running, search_stream.lines(running.events(), view))
     response = StreamingHttpResponse(content, content_type="application/x-ndjson")

@@ -1,4 +1,5 @@
 // Shows one record beside the table: a click on its row opens the panel, arrows go to the next row.
+// Without this script, or with Ctrl, the link in the row leads to the records from its offset on.
 //   <div data-panel-host> holds the table; <tr data-panel="URL"> has the URL of the panel's HTML.
 //   In the panel: data-close; data-views with buttons data-show and parts data-view; data-copy;
 //   data-encoding chooses how keys or values are decoded, of this record and the next ones.
@@ -22,7 +23,8 @@ function onClick(event) {
   const target = event.target;
   if (target.closest(".panel")) return onPanelClick(target);
   const row = target.closest("tr[data-panel]");
-  if (!row || target.closest("a, button, input") || String(getSelection())) return;
+  const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
+  if (!row || opensElsewhere || target.closest("button, input") || String(getSelection())) return;
   event.preventDefault();
   open(row);
 }

@@ -111,5 +111,6 @@ def test_a_plan_is_stopped_and_resumed(local, topic, web, page):
 
 
 def again_link(page: Page) -> str:
-    link = page.locator("a[href*='/write?partition=']").first
+    page.click("tr[data-panel]")
+    link = page.locator(".panel a[href*='/write?partition=']")
     return str(link.get_attribute("href"))

@@ -1,6 +1,7 @@
 """Searches with the rights, the masks and the audit of the console, on a real cluster."""
 
 import json
+import re
 import threading
 import time
 import uuid
@@ -217,7 +218,8 @@ def test_who_may_write_can_send_a_found_record_again(cluster, client_of, role, h
     url = f"/c/live/topics/{TOPIC}/messages/search/results"
     found = content_of(client.get(url, {"text": "card-0123"})).decode()
     assert "card-0123" in found
-    assert ("/write?partition=1" in found) is has_link
+    panel = client.get(re.search(r'data-panel=\\"([^"?]+)', found)[1]).content.decode()
+    assert ("/write?partition=1" in panel) is has_link
 
 
 def test_the_fields_of_an_export_are_closed_after_a_search(cluster, client_of):
