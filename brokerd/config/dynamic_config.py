@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from brokerd.config import values as v
 from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_setting
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
-from brokerd.config.permitted_listener_changes import problems_of_added, with_stores_barred
+from brokerd.config.permitted_listener_changes import problems_of_added, with_barred_dirs
 from brokerd.config.tls_settings import LIVE_KEYS, PREFIX, tls_key_of_listener
 from brokerd.config.update_modes import KnownSetting, UpdateMode, known_setting
 from brokerd.config.values import ConfigType
@@ -58,7 +58,7 @@ class BrokerSettings:
         of_listeners = of_listeners or problems_of_added(self.static, config)
         if of_listeners:
             return self.static.with_changes(taken, []), problems, of_listeners
-        return with_stores_barred(self.static, config), problems, []
+        return with_barred_dirs(self.static, config), problems, []
 
     def texts(self) -> dict[str, str]:
         """The settings in effect that were set, as they were written."""

@@ -37,15 +37,16 @@ _PEM_NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """PEM of a key or trust store: a file's path, or the texts themselves; '' is not given. The
-    name of the location's setting is kept for what is said of it, and makes no other store; so are,
-    for a file that was named while the broker ran, the directories that it must not lie in."""
+    """PEM of a key or trust store: a file's path, or the texts themselves; '' is not given. Stores
+    are equal whatever `location_key` and `barred_dirs` are."""
 
     location: str = ""
     certificates: str = ""
     key: str = ""
     location_key: str = field(default="ssl.keystore.location", compare=False)
-    barred: tuple[str, ...] | None = field(default=None, compare=False)
+    """The setting that has the location, for error messages."""
+    barred_dirs: tuple[str, ...] | None = field(default=None, compare=False)
+    """If a client named the file while the broker ran: directories that it must not lie in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,12 +101,12 @@ class LogTasks:
     def forget(self, key: TopicPartition) -> None:
         self._flushable.pop(key, None)
 
-    def forget_older(self, key: TopicPartition) -> None:
+    def forget_older_log(self, key: TopicPartition) -> None:
         """A log is about to be created: clears the checkpoints' entries of an older log with its
         name. Raises OSError. They are synced before anything of the new log is."""
         for round_ in self._rounds:
             round_.forget_log(key)
-        for file in self._dirs.forget_older(key):
+        for file in self._dirs.forget_older_log(key):
             job = file.sync_job(self._failed)
             if job is not None:
                 self._context.submit(job)

@@ -188,7 +188,7 @@ def load_trust(context: ssl.SSLContext, store: Store) -> None:
 
 def _read(store: Store, name: str) -> str:
     try:
-        text = read_regular(store.location, store.barred).decode("latin-1")
+        text = read_regular(store.location, store.barred_dirs).decode("latin-1")
     except OSError as error:
         error_type = StoreGoneError if isinstance(error, FileNotFoundError) else StoreError
         said = f"{name}: cannot read {store.location}: {error.strerror}"

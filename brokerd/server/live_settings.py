@@ -137,8 +137,9 @@ class LiveSettings:
         self._logged.pop(info.name, None)
         return config
 
-    def topic_config_of_new(self, info: TopicInfo) -> LogConfig:
-        """As `topic_config`, for a new log: invalid values are replaced by the broker's."""
+    def sound_topic_config(self, info: TopicInfo) -> LogConfig:
+        """The settings of a topic's logs; the broker's take the place of invalid ones, so that a
+        log can be created."""
         config = self.topic_config(info)
         return config or LogConfig.from_sound_properties(self.config.raw, info.config)
 

@@ -56,8 +56,8 @@ OTHERS_MAX, OTHERS_MIN = 512, 8
 """So many requests other than Produce are served in an iteration of the loop, shared between the
 connections that have any, each of which has a few served: else they would hold it for seconds."""
 SERVED_S, SERVED_MIN_S = 0.005, 0.0005
-"""And not for longer than this, shared in the same way, but for requests that are small and fast:
-those of many items take milliseconds each, and half of one a Produce whose batch is opened."""
+"""A connection is served in an iteration for its share of SERVED_S, but at least for SERVED_MIN_S:
+a request of many items takes milliseconds, a Produce whose batch is decompressed half of one."""
 TOGETHER_BYTES_MAX = 1 << 14
 """Produces of a receive up to this size are appended with those of other clients."""
 TASK_BYTES = 1 << 16

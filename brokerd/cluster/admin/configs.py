@@ -26,7 +26,7 @@ NOTHING = -1
 _RACES = (BadVersionError, NodeExistsError, NoNodeError, NotEmptyError)
 
 ConfigUpdate = Callable[[Mapping[str, str]], dict[str, str] | Awaitable[dict[str, str]]]
-"""The config that is wanted, of the one that is there. Raises KafkaError."""
+"""Gets the present config, returns the wanted one. Raises KafkaError."""
 
 
 def sanitized(name: str) -> str:

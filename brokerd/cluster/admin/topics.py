@@ -55,7 +55,8 @@ class TopicAdmin:
     _service: Callable[[], ControllerService | None]
     _creating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _planned: dict[str, str] = field(default_factory=dict)
-    """Topics that are being created, as `MetadataImage.taken`."""
+    """Names of topics that `auto_create` is creating, by collision key (which takes `.` and `_` as
+    the same)."""
 
     def _controller(self) -> ControllerService:
         service = self._service()

@@ -87,7 +87,7 @@ class ControllerService:
         self._applied_watch = partial(self._flag, "applied")
         self._log_dirs_watch = partial(self._flag, "log-dirs")
 
-    # -- asked by the client ------------------------------------------------------------------
+    # -- called by TopicAdmin and BrokerLifecycle ----------------------------------------------
 
     async def fenced(self, operations: Sequence[Operation]) -> None:
         """A multi under this controller's fence. Raises DeposedError, MultiError."""
@@ -100,7 +100,8 @@ class ControllerService:
             raise
 
     def topic_grown(self) -> None:
-        """Tells that the client wrote topic nodes that exist already (no watch sees that)."""
+        """Tells that TopicAdmin changed the node of a topic that exists already (no watch sees
+        that)."""
         self._flag("grown")
 
     def reconnected(self) -> None:
@@ -108,7 +109,8 @@ class ControllerService:
         self._flag("reload")
 
     def is_deleted(self, name: str) -> bool:
-        """Whether it is gone, or nobody has it but who is away (or it was never seen)."""
+        """Whether the topic is gone (or was never seen), or only brokers that are away, or cannot
+        serve it, may still have its logs."""
         return self._state_machine.is_gone(name, self._applied)
 
     def is_applied_everywhere(self) -> bool:
@@ -158,7 +160,8 @@ class ControllerService:
             keep_uncollected()
         marked = await self._marked()
         self._state_machine = state_machine
-        await self._write(state_machine.load(topics, loaded, marked, last[1].czxid if last else -1))
+        last_entry_zxid = last[1].czxid if last else -1  # later states may not be announced yet
+        await self._write(state_machine.load(topics, loaded, marked, last_entry_zxid))
         self._due |= {"brokers", "markers", "applied", "log-dirs", "purge"}
         self._wake.set()
         logger.info(

@@ -24,8 +24,8 @@ READ_AHEAD_BYTES: Final = 1 << 20
 READ_AHEAD_MAX_BYTES: Final = 8 << 20
 AHEAD_FACTOR: Final = 4
 READS_MAX: Final = 12
-"""Each attempt finds the next bytes that are not in memory. After so many reads by threads, the
-next attempt waits for the disk."""
+"""Each attempt of a request finds the next bytes that are not in memory. After so many reads by
+threads, the next attempt waits for the disk. (A Fetch has a limit of its own.)"""
 _SMALL_BYTES: Final = 64 << 10
 _PROBE_BYTES: Final = 64 << 10
 _ADVICE_BYTES: Final = 256 << 10

@@ -103,7 +103,7 @@ class Segment:
         with suppress(OSError):  # what then stays behind the end is overwritten, or recovered
             os.ftruncate(fd, self.size_bytes)
 
-    def remember(self, offset: int, position_bytes: int) -> None:
+    def remember_position(self, offset: int, position_bytes: int) -> None:
         """Note that the batch with base offset `offset` starts at `position_bytes`."""
         memo = self._memo
         memo[offset] = position_bytes

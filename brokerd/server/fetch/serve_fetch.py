@@ -58,7 +58,7 @@ class ServedFetch:
 
     __slots__ = (
         "_connection", "_ends_s", "_fetch", "_handler", "_header", "_min_bytes", "_request",
-        "_since", "_slot", "_unknown", "led",
+        "_since", "_slot", "_unknown", "answered_alone",
     )  # fmt: skip
 
     def __init__(
@@ -77,12 +77,13 @@ class ServedFetch:
         self._header = header
         self._request = request
         self._fetch = fetch
+        # of the partitions unknown at the first attempt, not read again; None until it has ended
         self._unknown: list[FetchReply] | None = None
         self._min_bytes: MinBytesTracker | None = None
         self._ends_s = monotonic() + request.max_wait_ms / 1000
         self._since = since
         self._slot = slot
-        self.led: Partition | None = None
+        self.answered_alone: Partition | None = None
         """The partition, if there is one alone and it was answered without a wait or an error."""
 
     def serve(self) -> None:
@@ -143,6 +144,7 @@ class ServedFetch:
             elif attempt.is_enough or self._ends_s <= monotonic() or not self._has_any(attempt):
                 yield from self._send(attempt)
                 return
+            # without a slot it is still in its receive: nothing has moved since the attempt
             elif self._slot is None or not (self._fetch.has_moved or attempt.has_moved):
                 self._delay(attempt, self._ends_s - monotonic())
                 return
@@ -206,7 +208,7 @@ class ServedFetch:
             raise
         self._deliver(parts)
         if self._slot is None and len(attempt.partitions) == 1 and not attempt.failed:
-            (self.led,) = attempt.partitions
+            (self.answered_alone,) = attempt.partitions
 
     def _to_send(self, attempt: FetchAttempt, some: list[FetchReply]) -> list[FetchReply]:
         """Those that are sent, without what a session leaves out; counts the errors of all."""

@@ -7,7 +7,7 @@ once; all else is `Work` for a thread (`append_queues`).
 """
 
 from brokerd.config.log_config import LogConfig
-from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
 from brokerd.protocol.batch_rewrite import Work, perform
 from brokerd.protocol.batch_validator import check_batch, has_odd_header
 from brokerd.protocol.compression import Codec, TooManyBytes
@@ -43,7 +43,7 @@ def admit(
     """Checks one batch; returns the work to do before it is appended, if any. Raises KafkaError."""
     header = check_batch(records, log.max_message_bytes)
     if header.codec > codec_max(version):
-        raise NoBatchError(
+        raise InvalidProduceRecordsError(
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
             f"Produce {version} may not carry zstd, Produce {ZSTD_FROM} may",
         )

@@ -122,7 +122,7 @@ class AwaitDurable:
                 partition, mark_of(state.acks), last_offset, timeout_s,
                 partial(self._acknowledged, place, partition),
             )  # fmt: skip
-            if place in self._leave_queue:
+            if place in self._leave_queue:  # else `add` has acknowledged it at once
                 self._leave_queue[place] = leave
 
     def _acknowledged(self, place: int, partition: Partition, error: ErrorCode) -> None:

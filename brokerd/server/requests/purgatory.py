@@ -1,5 +1,5 @@
 """Delayed operations: Fetch requests that wait for records, and Produce requests whose
-acknowledgements (`ack_queues`) are not all there.
+acknowledgements (`ack_timers`) are not all there.
 
 A delayed Fetch is a listener of its partitions, or of its session. When one of them changes, the
 operation is checked once at the end of the current iteration of the event loop, however many
