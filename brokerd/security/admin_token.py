@@ -7,7 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from brokerd.security.files import read_regular
+from brokerd.security.read_regular_file import read_regular
 
 
 class TokenError(Exception):

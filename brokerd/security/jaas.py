@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from brokerd.security.files import read_regular
+from brokerd.security.read_regular_file import read_regular
 
 _COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*", re.DOTALL | re.MULTILINE)
 _SECTION = re.compile(r"\bClient\s*\{([^}]*)\}")

@@ -8,14 +8,14 @@ from typing import Final
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import Endpoint
 from brokerd.config.broker_config import BrokerConfig
-from brokerd.config.dynamic_config import DEFAULT_NAME, BrokerSettings, is_of_listeners
+from brokerd.config.dynamic_config_changes import DEFAULT_NAME, BrokerSettings, is_of_listeners
 from brokerd.config.log_config import LogConfig
 from brokerd.config.permitted_listener_changes import with_listener_of
 from brokerd.config.tls_settings import TlsSettings, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log.cleaner.worker_messages import Limits
-from brokerd.security.ssl_contexts import StoreError, StoreGoneError, TlsError
+from brokerd.security.build_ssl_context import StoreError, StoreGoneError, TlsError
 from brokerd.server.network.open_listeners import BindError
 from brokerd.server.network.socket_server import SocketServer
 

@@ -20,7 +20,8 @@ from time import monotonic
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.metrics import FETCH
+from brokerd.metric_counters import FETCH
+from brokerd.protocol.advertised_versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import (
@@ -29,7 +30,6 @@ from brokerd.protocol.framing import (
     RequestHeader,
     parse_header,
 )
-from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.api.api_versions import refused_api_versions
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.network.connection import Connection

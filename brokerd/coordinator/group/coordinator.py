@@ -25,7 +25,7 @@ from brokerd.coordinator.group import (
 )
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
-from brokerd.coordinator.group.group import Group
+from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import (
     Effects,

@@ -20,7 +20,7 @@ from brokerd.errors import ErrorCode
 from brokerd.integer_ranges import INT64_MAX
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.log_manager import LogManager
-from brokerd.metrics import FETCH, PARTS, PRODUCE, BrokerMetrics
+from brokerd.metric_counters import FETCH, PARTS, PRODUCE, BrokerMetrics
 from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
 from brokerd.server.admin_http.prometheus_text import Row, family, head, histogram, singles
 from brokerd.server.background.pending_reads import PendingReads

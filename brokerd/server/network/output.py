@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 
 SENDFILE_MIN_BYTES = 64 * 1024
 JOIN_MAX_BYTES = 512 * 1024

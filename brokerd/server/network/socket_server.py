@@ -269,7 +269,7 @@ class SocketServer:
         router = self._router
         assert router is not None, "before accept no connection comes"
         loop = router.metrics.loop
-        context = self.listeners.contexts.get(name)
+        context = self.listeners.tls_contexts.current.get(name)
         if context is None:
             return Connection(client, OutputQueue(client, loop), host, name, self, router)
         tls = TlsSocket(client, context, self._ciphertext)

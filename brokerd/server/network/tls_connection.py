@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import End, OutputQueue, is_file, read_part
 from brokerd.server.network.tls_socket import TlsSocket

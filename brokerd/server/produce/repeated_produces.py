@@ -6,10 +6,10 @@ A `ProduceMemo` has the bytes of a request up to its records and what was decode
 from collections.abc import Callable
 from struct import Struct
 
+from brokerd.protocol.advertised_versions import PRODUCE_VERSION_MAX, is_flexible
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.batch_validator import is_plain
+from brokerd.protocol.batch_header_validator import is_plain
 from brokerd.protocol.produce import ProduceRequest, ResponseTemplate
-from brokerd.protocol.versions import PRODUCE_VERSION_MAX, is_flexible
 from brokerd.replication.partition import Partition
 from brokerd.server.produce.batch_admission import codec_max
 

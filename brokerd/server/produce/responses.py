@@ -8,7 +8,7 @@ from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.produce import PartitionRecords, PartitionReply, decode_produce
-from brokerd.protocol.record_walk import RefusedRecords
+from brokerd.protocol.record_validator import RefusedRecords
 from brokerd.replication.partition import Partition
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from brokerd.metrics import FETCH, PRODUCE, UNKNOWN_API, ApiTimes, BrokerMetrics
+from brokerd.metric_counters import FETCH, PRODUCE, UNKNOWN_API, ApiTimes, BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:

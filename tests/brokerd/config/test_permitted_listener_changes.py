@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.config.broker_config import BrokerConfig, parse
-from brokerd.config.dynamic_config import BrokerSettings
+from brokerd.config.dynamic_config_changes import BrokerSettings
 from brokerd.config.permitted_listener_changes import ADDED_MAX, reaches_further, with_listener_of
 from brokerd.config.tls_settings import Store, TlsSettings
 

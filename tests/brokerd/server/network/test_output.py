@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.server.network.output import (
     SENDFILE_MIN_BYTES,
     SHORT_TURN_BYTES,

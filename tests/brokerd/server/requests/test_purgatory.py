@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from brokerd.metrics import BrokerMetrics
+from brokerd.metric_counters import BrokerMetrics
 from brokerd.replication.partition import Partition
 from brokerd.server.requests import purgatory as purgatory_module
 from brokerd.server.requests.purgatory import DelayedFetch, Purgatory

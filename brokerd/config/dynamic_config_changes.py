@@ -1,4 +1,4 @@
-"""Settings that change while brokers run (KIP-226): accepted changes, and the value in use.
+"""Settings that change while brokers run (KIP-226): checks changes, and finds the value in use.
 
 The value of a broker setting is that of the broker's dynamic config (`/config/brokers/<id>`), else
 that of the default of all brokers (`/config/brokers/<default>`), else that of the properties file.
@@ -17,8 +17,8 @@ from brokerd.config import values as v
 from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_setting
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
 from brokerd.config.permitted_listener_changes import problems_of_added, with_barred_dirs
+from brokerd.config.setting_update_modes import KnownSetting, UpdateMode, known_setting
 from brokerd.config.tls_settings import LIVE_KEYS, PREFIX, tls_key_of_listener
-from brokerd.config.update_modes import KnownSetting, UpdateMode, known_setting
 from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 

@@ -1,4 +1,4 @@
-"""TLS contexts of listeners and of the tools, from PEM.
+"""Builds the TLS contexts of listeners and of the tools, from PEM.
 
 OpenSSL takes a key only from a file, so PEM that came as text goes through an anonymous file in
 memory. What OpenSSL says of a bad key or certificate is put into words that name the setting. A
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from brokerd.config.tls_settings import TLS13_SUITES, Store, TlsSettings
-from brokerd.security.files import read_regular
+from brokerd.security.read_regular_file import read_regular
 from brokerd.security.rsa_size import RSA_BITS_MAX, rsa_bits
 
 _MARK = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{1,64})-----")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.security.files import SIZE_BYTES_MAX, read_regular
+from brokerd.security.read_regular_file import SIZE_BYTES_MAX, read_regular
 
 
 def refused(path: object, barred: list[str] | None = None) -> str:

@@ -1,5 +1,5 @@
 """The checks of a producer's batch that need only its header and its CRC (Kafka's LogValidator);
-`record_walk` checks its records.
+`record_validator` checks its records.
 """
 
 import struct
