@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from brokerd.config.tls_settings import TLS13_SUITES, Store, TlsSettings
-from brokerd.security.read_regular_file import read_regular
+from brokerd.security.read_regular_file import read_regular_file
 from brokerd.security.rsa_size import RSA_BITS_MAX, rsa_bits
 
 _MARK = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{1,64})-----")
@@ -188,7 +188,7 @@ def load_trust(context: ssl.SSLContext, store: Store) -> None:
 
 def _read(store: Store, name: str) -> str:
     try:
-        text = read_regular(store.location, store.barred_dirs).decode("latin-1")
+        text = read_regular_file(store.location, store.barred_dirs).decode("latin-1")
     except OSError as error:
         error_type = StoreGoneError if isinstance(error, FileNotFoundError) else StoreError
         said = f"{name}: cannot read {store.location}: {error.strerror}"

@@ -15,7 +15,7 @@ SIZE_BYTES_MAX = 1 << 20
 _TOO_LARGE = f"it is larger than {SIZE_BYTES_MAX >> 20} MiB"
 
 
-def read_regular(path: str, barred_dirs: Sequence[str] | None = None) -> bytes:
+def read_regular_file(path: str, barred_dirs: Sequence[str] | None = None) -> bytes:
     """The whole file. `barred_dirs`: if a client gave the path, directories that the file must not
     be in. Raises OSError with a `strerror` that says why it is refused."""
     if "\0" in path:
