@@ -254,7 +254,7 @@ class BrokerLifecycle:
             self._zookeeper, self.image.cluster_id
         )
         session_file.save(self._settings.session_file, session_file.SavedSession(*session))
-        await self._feed.read_broker_configs()  # they may say other endpoints
+        await self._feed.read_broker_configs()  # with the endpoints to register
         await self.registration.make(_now_ms())
         logger.info(
             "broker %d is registered, session 0x%x, timeout %d ms",
@@ -295,7 +295,7 @@ class BrokerLifecycle:
     # -- replicas that cannot be served --------------------------------------------------------
 
     def report_offline(self, replicas: Collection[TopicPartition]) -> None:
-        """These replicas of this broker cannot be served: the controller is notified."""
+        """Notifies the controller that this broker can serve its replicas except these."""
         self._offline = frozenset(replicas)
         if self._offline != self._offline_reported:
             self._flag("own-offline-replicas")

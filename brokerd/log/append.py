@@ -109,7 +109,8 @@ def _stage_producer(
     epoch: int,
     batch: tuple[int, int, int, int, int],
 ) -> bool:
-    """Whether the state of its producer refuses the batch or knows it as a duplicate."""
+    """Adds the result to `staged` if the state of its producer refuses the batch or knows it as a
+    duplicate; returns whether it did."""
     one = _new_tuple(ProducerBatch, batch)
     verdict = producers.stage(staged.producers, producer_id, epoch, one)
     if verdict is None:

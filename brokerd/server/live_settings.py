@@ -38,7 +38,7 @@ class LiveSettings:
         self._not_open: BindError | TlsError | None = None
         self._left_out: list[str] = []
         self._logged: dict[str, str] = {}
-        """What makes no sense, by topic: it is said once."""
+        """The error of each topic whose config is invalid: it is logged once."""
 
     async def try_listeners(self) -> None:
         """Opens the listeners of the file, so that their ports are taken while the logs are loaded.
@@ -178,7 +178,7 @@ class LiveSettings:
         return config
 
     def _check_endpoints(self, config: BrokerConfig, image: MetadataImage) -> None:
-        """No two brokers may advertise the same address (KafkaServer.createBrokerInfo)."""
+        """Refuses an address that another broker advertises (KafkaServer.createBrokerInfo)."""
         now = {(each.host, each.port) for each in self.config.advertised_listeners.values()}
         for each in config.advertised_listeners.values():
             place = each.host, each.port
@@ -219,7 +219,7 @@ def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
 
 
 IO_BUFFER_BYTES_MIN: Final = 64 << 10
-"""What a worker reads at once at least: less than a header would be no batch."""
+"""What a worker reads at once at least: in less there may be no whole header of a batch."""
 
 
 def cleaner_limits(config: BrokerConfig) -> Limits:

@@ -149,7 +149,7 @@ def _quotas_in(config: Mapping[str, str], known: Mapping[str, str]) -> dict[str,
 
 
 def _is_wanted(entity: Entity, wanted: Mapping[str, Component], strict: bool) -> bool:
-    """Every type of the filter is there and matches; an entity of an address is none of a user."""
+    """Whether the entity has every type of the filter (`strict`: no other), with matching names."""
     if not wanted.keys() <= entity.keys() or (strict and wanted.keys() != entity.keys()):
         return False
     return all(

@@ -61,7 +61,7 @@ class DeposedError(Exception):
 class ControllerService:
     """Runs from a broker's election until it is cancelled or deposed. `on_progress` is called
     whenever a deletion was completed or a broker applied an entry. `delete_topics` is
-    delete.topic.enable; `cleanly_stopped` as for Controller."""
+    delete.topic.enable; `cleanly_stopped` are brokers whose last stop was clean."""
 
     def __init__(
         self,
@@ -206,7 +206,7 @@ class ControllerService:
             await purge_old(self._zookeeper, time.time_ns() // 1_000_000)
 
     async def _with_id(self, topic: ReadTopic) -> ReadTopic:
-        """A topic made by a Kafka before 2.8 is given its id now, as Kafka's controller does."""
+        """Gives a topic that a Kafka before 2.8 created its id now, as Kafka's controller does."""
         if topic.node.topic_id is not None:
             return topic
         node = replace(topic.node, topic_id=uuid4())
@@ -249,8 +249,8 @@ class ControllerService:
     # -- deletions -----------------------------------------------------------------------------
 
     async def _marked(self) -> list[str]:
-        """As Kafka's, a controller that may not delete topics takes their marks away. What another
-        has begun goes on: logs are gone by now."""
+        """The topics whose deletion goes on. Without delete.topic.enable, marks are removed, as by
+        Kafka, unless another controller has begun with the deletion: logs are gone by now."""
         marked, begun = await bulk_reads.deletions(self._zookeeper, self._markers_watch)
         if self._delete_topics:
             return marked
@@ -309,7 +309,7 @@ class ControllerService:
                 await self._announce(written, ())
 
     async def _write_multi(self, states: Sequence[PartitionState]) -> list[PartitionState]:
-        """The states that are in ZooKeeper after it."""
+        """Writes these states; returns those that are in ZooKeeper afterwards."""
         missing = [state for state in states if not self._is_written(state)]
         try:
             await self._write_once(missing)

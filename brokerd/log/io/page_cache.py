@@ -103,7 +103,7 @@ class PendingFilesRead:
                     _read_tail(f"{self._directory}/{name}")
 
     def release(self) -> None:
-        """No file is pinned."""
+        """Does nothing: no file is pinned."""
 
 
 def require_cached_index(segment: "Segment") -> None:
@@ -135,7 +135,7 @@ def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
 
 
 def is_file_cached(path: str) -> bool:
-    """The same for a whole file; a file that does not exist counts as read."""
+    """Whether a whole file is in the page cache; a file that does not exist counts as cached."""
     try:
         with opened(path) as fd:
             size_bytes = os.fstat(fd).st_size

@@ -161,7 +161,8 @@ class SegmentList:
         return list(self._aborted(offset, offset))
 
     def _aborted(self, offset: int, began_below: int) -> Iterator[AbortedTxn]:
-        """An aborted transaction may have its marker in any later segment."""
+        """The aborted transactions that began below `began_below`, with a marker in the segment of
+        `offset` or in any later one."""
         number = self._number_of(offset)
         while number < len(self._segments):
             number = self._next_aborting(number)

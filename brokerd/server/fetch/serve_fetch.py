@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 READ_ROUNDS_MAX = 4
 AT_ONCE_MAX: Final = 1_000
-"""Of more partitions than this a Fetch is served in turns: a few milliseconds."""
+"""A Fetch of more partitions than this, which take a few milliseconds, is served in turns."""
 SLICE = 100
 PARTITION_BYTES = 256
 """About what one partition of a Fetch that waits takes of memory."""

@@ -123,7 +123,7 @@ class FetchContext:
         return NO_SESSION if self._made is None else self._made.id
 
     def changed(self, replies: list[FetchReply]) -> list[FetchReply]:
-        """Those of some replies that are sent; after `settle`. Raises KafkaError as `settle`."""
+        """Which of these replies are sent; after `settle`. Raises KafkaError as `settle`."""
         if self.session is not None:
             self._require_epoch(self.session)
             return self.session.changed(replies)

@@ -75,7 +75,7 @@ def _nothing() -> None:
 
 
 def mark_of(acks: int) -> Mark:
-    """Below it records may be acknowledged."""
+    """The mark below which records may be acknowledged."""
     return REPLICATED if acks == ACKS_ALL else SYNCED
 
 
