@@ -22,7 +22,7 @@ def security_protocol(properties: Mapping[str, str]) -> str:
 
 
 def context(properties: Mapping[str, str]) -> ssl.SSLContext | None:
-    """None for PLAINTEXT. Raises CliError."""
+    """The context for our own client; None for PLAINTEXT. Raises CliError."""
     if security_protocol(properties) == "PLAINTEXT":
         return None
     try:

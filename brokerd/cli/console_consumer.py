@@ -136,7 +136,8 @@ def _offset(text: str) -> int:
 
 
 def _formatter(options: Options) -> RecordFormatter:
-    """By the name of the class without its package, which differed in older versions of Kafka."""
+    """Found by the name of the class without its package, which differed in older Kafka
+    versions."""
     name = re.split(r"[.$]", options.formatter)[-1]
     if name not in _FORMATTERS:
         known = ", ".join(_FORMATTERS)

@@ -50,7 +50,8 @@ class BrokerSettings:
         return config, problems + of_listeners
 
     def apart(self) -> tuple[BrokerConfig, list[str], list[str]]:
-        """As `effective`; with errors of listeners (apart), those of the file are in effect."""
+        """As `effective`, but problems of listeners are apart; if there are any, the listeners of
+        the file are in effect."""
         taken, problems = self._taken()
         listeners = {name: text.strip() for name, text in self.own.items() if is_of_listeners(name)}
         of_listeners: list[str] = []

@@ -20,7 +20,7 @@ _REQUEST_HEAD = Struct(">ihhi")
 _RESPONSE_HEAD = Struct(">ii")
 API_VERSIONS_KEY = 18
 VERSIONS_MAX = 2048
-"""Of all APIs together; who asks in versions that nobody knows does not fill the memory."""
+"""Of all APIs together; a client that names unknown versions does not fill the memory."""
 
 
 @lru_cache(VERSIONS_MAX)
@@ -69,7 +69,7 @@ def encode_item(
 def item_encoder(
     api_key: int, version: int, path: tuple[str, ...]
 ) -> Callable[[Mapping[str, Any]], bytes]:
-    """The same for many items of one array."""
+    """As `encode_item`, for many items of one array."""
     entity: Any = response_type(api_key, version)
     for name in path:
         entity = next(shape.entity for shape in shapes(entity) if shape.name == name)

@@ -25,7 +25,7 @@ class TlsError(Exception):
     """A key, certificate or cipher cannot be used; the message is for users."""
 
     listener = ""
-    """Whose it is, where that is known."""
+    """The listener that it is about, where that is known."""
 
 
 class StoreError(TlsError):
@@ -152,7 +152,7 @@ def load_key(context: ssl.SSLContext, store: Store, password: str | None) -> Non
 
 
 def _check_size(chain: str, where: str, name: str) -> None:
-    """Of the key in the first certificate, which is the broker's own."""
+    """Checks the size of the key in the first certificate, which is the broker's own."""
     body = next(body for label, body in _blocks(chain) if label.endswith("CERTIFICATE"))
     try:
         bits = rsa_bits(a2b_base64(body))

@@ -37,7 +37,7 @@ def prepare(context: EventContext, group: Group) -> None:
 
 
 def carry_out(context: EventContext, group: Group, answer: ErrorCode | Action) -> None:
-    """Does what `transitions` says after a change of membership."""
+    """Carries out the answer of `ANSWERS` to a change of membership."""
     if answer is Action.REBALANCE:
         prepare(context, group)
     elif answer is Action.COMPLETE_JOIN_IF_ALL_HERE:

@@ -23,7 +23,8 @@ MODULE = "brokerd.log.cleaner.worker"
 RESTS_MAX = 4
 """So many looks in a row find nothing to do before processes are ended."""
 DYING_S = 1.0
-"""Who sends a signal to a process that has just died takes its exit code from who waits for it."""
+"""So long a process that may have just died gets no signal: that would take its exit code from the
+task that waits for it."""
 _ROOT = str(Path(str(brokerd.__file__)).parents[1])
 
 

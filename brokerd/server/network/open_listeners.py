@@ -43,7 +43,7 @@ class Listeners:
         self._sockets: dict[str, socket.socket] = {}
         self._asked: dict[str, Listener] = {}
         self._addresses: dict[str, str] = {}
-        """Of the names among hosts, as they were found last."""
+        """The address of each host that is a name, as it was found last."""
         self._checks = asyncio.Lock()
         self._accepts = False
 

@@ -92,7 +92,7 @@ class TlsOutputQueue(OutputQueue):
                 if not self._ready:
                     self.all_sent()
                     return True
-                if tls.sent_bytes >= sent_before + self._turn_bytes:
+                if tls.sent_bytes >= sent_before + self._flush_bytes:
                     return False
                 tls.write(self._piece())
             return False
