@@ -1,4 +1,5 @@
-"""The APIs of transactions: refused, as in `producers`; lists of transactions are empty."""
+"""The APIs of transactions: refused with TRANSACTIONAL_ID_AUTHORIZATION_FAILED (why: `producers`);
+lists of transactions are empty."""
 
 from typing import Any, NoReturn
 
@@ -15,7 +16,8 @@ class TransactionHandlers:
     end_txn = txn_offset_commit = add_offsets_to_txn
 
     def add_partitions_to_txn(self, context: RequestContext, request: Any) -> Fields:
-        """Its errors have names of their own, so that nobody else can put them there."""
+        """Sets the error itself: the error fields of this API have names that `error_responses`
+        does not know."""
         return {
             "results_by_topic_v3_and_below": [
                 {
