@@ -86,7 +86,6 @@ RETIRED = {
     "console.groups.resolve_reset": "console.groups.resolve_reset_on_cluster",
     "monitoring.records.masking": "monitoring.records.mask_record",
     "console.records.services": "console.records.read_records",
-    "brokerd.server.fetch.delayed_fetch": "brokerd.server.fetch.serve_fetch",
     "brokerd.server.requests.delayed_operations": "brokerd.server.requests.purgatory",
     "DelayedOperation": "DelayedFetch",
     "brokerd.protocol.batch_header_checks": "brokerd.protocol.batch_header_validator",

@@ -27,6 +27,7 @@ from brokerd.protocol.framing import RequestHeader
 from brokerd.replication.partition import Partition
 from brokerd.replication.state import NO_LEADER
 from brokerd.server.background.pending_reads import load_log
+from brokerd.server.fetch.delayed_fetch import delay_fetch
 from brokerd.server.fetch.fetch_attempt import FetchAttempt
 from brokerd.server.fetch.fetch_session import Session
 from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
@@ -171,8 +172,9 @@ class ServedFetch:
             self._min_bytes = MinBytesTracker(self._handler.led, self._request, fetch, attempt)
         if fetch.session is not None:
             waits_on = (fetch.session,)
-        self._handler.purgatory.delay(
-            self._connection, waits_on, timeout_s, self._may_be_enough, self.serve
+        purgatory = self._handler.purgatory
+        delay_fetch(
+            purgatory, self._connection, waits_on, timeout_s, self._may_be_enough, self.serve
         )
 
     def _may_be_enough(self, moved: Collection[Partition]) -> bool:
