@@ -33,16 +33,15 @@ def expect_busy_threads() -> None:
 
 
 def keep_uncollected() -> None:
-    """To be called when many objects were made that stay: the collector need not walk them again
-    and again."""
+    """Much was made that stays: from now on the collector does not walk it again and again."""
     gc.freeze()
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
     """While very many objects are made that are no garbage: Python's collector of cycles rests,
-    which would walk them all again and again while nobody is served. Each REST_MAX_S it runs all
-    the same."""
+    which walks them all again and again while nobody is served. Each REST_MAX_S it runs all the
+    same."""
     holder = object()
     if not _resting:
         gc.disable()

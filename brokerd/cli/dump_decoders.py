@@ -49,8 +49,7 @@ def plain(key_class: str, value_class: str) -> Decoder:
 
 
 def _field(class_name: str) -> Field:
-    """Found by the name of the class without its package, which differed in older Kafka
-    versions."""
+    """Found by the class name without its package, which differed in older versions of Kafka."""
     name = class_name.rpartition(".")[2]
     if name not in _FIELDS:
         raise CliError(

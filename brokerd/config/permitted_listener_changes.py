@@ -123,9 +123,8 @@ def with_barred_dirs(file: BrokerConfig, wanted: BrokerConfig) -> BrokerConfig:
     named = {text for name, text in file.raw.items() if name.endswith(".location")}
 
     def barred(store: Store) -> Store:
-        if store.location in {"", *named}:
-            return store
-        return replace(store, barred_dirs=file.log_dirs)
+        is_of_file = store.location in {"", *named}
+        return store if is_of_file else replace(store, barred_dirs=file.log_dirs)
 
     return replace(
         wanted,

@@ -24,8 +24,8 @@ from brokerd.protocol.varint import read_uvarint
 
 @dataclass(slots=True)
 class Progress:
-    """The state of one walk: how many items the request's arrays may still have, and what cannot be
-    read as it is: (start, end, what takes its place)."""
+    """Of one walk: how many items the request's arrays may still have, and what cannot be read as
+    it is: (start, end, what takes its place)."""
 
     items_left: int
     runs: list[tuple[int, int, bytes]] = field(default_factory=list)

@@ -138,8 +138,7 @@ class LiveSettings:
         return config
 
     def sound_topic_config(self, info: TopicInfo) -> LogConfig:
-        """The settings of a topic's logs; the broker's take the place of invalid ones, so that a
-        log can be created."""
+        """As `topic_config`, but the broker's values take the place of invalid ones."""
         config = self.topic_config(info)
         return config or LogConfig.from_sound_properties(self.config.raw, info.config)
 

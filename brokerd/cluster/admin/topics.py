@@ -55,8 +55,7 @@ class TopicAdmin:
     _service: Callable[[], ControllerService | None]
     _creating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _planned: dict[str, str] = field(default_factory=dict)
-    """Names of topics that `auto_create` is creating, by collision key (which takes `.` and `_` as
-    the same)."""
+    """Topics that `auto_create` is creating: names by collision key (`.` and `_` are the same)."""
 
     def _controller(self) -> ControllerService:
         service = self._service()

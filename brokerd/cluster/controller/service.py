@@ -100,8 +100,7 @@ class ControllerService:
             raise
 
     def topic_grown(self) -> None:
-        """Tells that TopicAdmin changed the node of a topic that exists already (no watch sees
-        that)."""
+        """Tells that TopicAdmin changed the node of an existing topic (no watch sees that)."""
         self._flag("grown")
 
     def reconnected(self) -> None:

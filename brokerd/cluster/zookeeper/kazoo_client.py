@@ -55,7 +55,7 @@ class Client(KazooClient):  # type: ignore[misc]
         self._connect_of_kazoo = self._connection._connect
         self._connection._connect = self._connect_and_note
         self._invoke_of_kazoo = self._connection._invoke
-        self._connection._invoke = self._invoke_with_short_timeout
+        self._connection._invoke = self._invoke_with_limit
 
     def _connect_and_note(self, *address: Any) -> tuple[float, float]:
         """Notes the granted session timeout, of which kazoo's own method returns two thirds."""
@@ -89,11 +89,8 @@ class Client(KazooClient):  # type: ignore[misc]
             self._call(Create(level, b"", acl or OPEN_ACL_UNSAFE, 0), result)
         return result
 
-    def _invoke_with_short_timeout(
-        self, timeout_s: float, request: Any, xid: int | None = None
-    ) -> Any:
-        """Waits for the answer, ANSWER_TIMEOUT_S at most. kazoo calls this only to open a
-        session."""
+    def _invoke_with_limit(self, timeout_s: float, request: Any, xid: int | None = None) -> Any:
+        """Waits for ANSWER_TIMEOUT_S at most. kazoo calls this only to open a session."""
         return self._invoke_of_kazoo(min(timeout_s, ANSWER_TIMEOUT_S), request, xid)
 
 

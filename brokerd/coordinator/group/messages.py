@@ -132,8 +132,7 @@ Reply = JoinReply | SyncReply | LeaveReply | OffsetsReply | DeleteReply
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Records to append together. Its outcome is reported with this id: `write_done`,
-    `write_failed` or `write_timed_out`."""
+    """Records to append together; their outcome (`write_done` …) is reported with this id."""
 
     write_id: int
     records: tuple[GroupsRecord, ...]

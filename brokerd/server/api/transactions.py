@@ -1,5 +1,4 @@
-"""The APIs of transactions: refused with TRANSACTIONAL_ID_AUTHORIZATION_FAILED (why: `producers`);
-lists of transactions are empty."""
+"""The APIs of transactions: all refused (why: see `producers`); lists of transactions are empty."""
 
 from typing import Any, NoReturn
 
@@ -16,8 +15,7 @@ class TransactionHandlers:
     end_txn = txn_offset_commit = add_offsets_to_txn
 
     def add_partitions_to_txn(self, context: RequestContext, request: Any) -> Fields:
-        """Sets the error itself: the error fields of this API have names that `error_responses`
-        does not know."""
+        """Sets the error itself: in this API, `error_responses` does not know the error's field."""
         return {
             "results_by_topic_v3_and_below": [
                 {

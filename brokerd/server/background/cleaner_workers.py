@@ -23,8 +23,7 @@ MODULE = "brokerd.log.cleaner.worker"
 RESTS_MAX = 4
 """So many looks in a row find nothing to do before processes are ended."""
 DYING_S = 1.0
-"""So long a process that may have just died gets no signal: that would take its exit code from the
-task that waits for it."""
+"""So long a dying process gets no signal: with one, its exit code would not reach `wait`."""
 _ROOT = str(Path(str(brokerd.__file__)).parents[1])
 
 

@@ -276,8 +276,8 @@ class SocketServer:
         return TlsConnection(tls, TlsOutputQueue(tls, loop), host, name, self, router)
 
     def _set_options(self, client: socket.socket) -> None:
-        """Sets the sizes of buffers. -1, the default unlike Kafka's, leaves a size to the kernel:
-        with 100 KiB a fetch would be sent in six pieces, and received in ten what is one receive
+        """A buffer size of -1, the default unlike Kafka's, is left to the kernel: with 100 KiB a
+        fetch would be sent in six pieces, and received in ten what is one receive
         (docs/decisions/0005)."""
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for option, size_bytes in (
