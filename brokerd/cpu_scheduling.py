@@ -28,10 +28,8 @@ class Attributes(ctypes.Structure):
 
 
 def yield_to_event_loop() -> None:
-    """For the calling thread, and for the threads and processes that it starts from now on.
-
-    Nothing changes if the system does not support or does not allow it.
-    """
+    """Makes the calling thread, and the threads and processes that it starts from now on, yield to
+    event loops. Nothing changes if the system does not support or does not allow it."""
     number = _SCHED_SETATTR.get(platform.machine())
     if number is None:
         return

@@ -147,6 +147,6 @@ class KafkaError(Exception):
         return self
 
 
-class NoBatchError(KafkaError):
-    """Records that are refused as a part of their request, before a log is looked at: the answer
-    says nothing of the log."""
+class InvalidProduceRecordsError(KafkaError):
+    """The records of a Produce were refused before their log was looked at, as by Kafka's
+    ProduceRequest.validateRecords: the partition's answer has log_start_offset -1."""

@@ -22,7 +22,7 @@ def escape(text: str) -> str:
 
 
 def line_of(text: str) -> str:
-    """The same for a log: shortened where it is too long."""
+    """As `escape`, for a line of a log: shortened if it is too long."""
     if len(text) > MESSAGE_CHARS_MAX:
         text = f"{text[:MESSAGE_CHARS_MAX]}… ({len(text) - MESSAGE_CHARS_MAX} more characters)"
     return escape(text)

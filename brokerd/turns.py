@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 
 TURN_S = 0.002
 AT_ONCE_MAX = 200
-"""Of items that may take long each more than this are not done in one iteration of the loop."""
+"""If each item may take long, no more than this are done in one iteration of the loop."""
 
 SWITCH_INTERVAL_S = 0.0005
 """How long the event loop may have to wait for a thread that runs Python. With Python's 5 ms one in
@@ -33,14 +33,14 @@ def expect_busy_threads() -> None:
 
 
 def keep_uncollected() -> None:
-    """Much was made that stays: the collector need not walk it again and again."""
+    """Much was made that stays: from now on the collector does not walk it again and again."""
     gc.freeze()
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
     """While very many objects are made that are no garbage: Python's collector of cycles rests,
-    which walks them all again and again while nobody is served. Each REST_MAX_S it wakes all the
+    which walks them all again and again while nobody is served. Each REST_MAX_S it runs all the
     same."""
     holder = object()
     if not _resting:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from brokerd.cli.options import CliError
 from brokerd.config.tls_settings import TlsSettings, is_tls_key, tls_settings
-from brokerd.security.ssl_contexts import TlsError, client_context, pem
+from brokerd.security.build_ssl_context import TlsError, client_context, pem
 
 _IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 _TLS = "ssl."
-_PLAIN = ("ssl.cipher.suites", "ssl.key.password")
+_SAME_IN_LIBRDKAFKA = ("ssl.cipher.suites", "ssl.key.password")
 
 
 def security_protocol(properties: Mapping[str, str]) -> str:
@@ -22,7 +22,7 @@ def security_protocol(properties: Mapping[str, str]) -> str:
 
 
 def context(properties: Mapping[str, str]) -> ssl.SSLContext | None:
-    """None for PLAINTEXT. Raises CliError."""
+    """The context for our own client; None for PLAINTEXT. Raises CliError."""
     if security_protocol(properties) == "PLAINTEXT":
         return None
     try:
@@ -46,7 +46,7 @@ def for_librdkafka(properties: Mapping[str, str]) -> dict[str, str]:
         return {key: value for key, value in properties.items() if not key.startswith(_TLS)}
     settings = _settings(properties)
     given = {key: value for key, value in properties.items() if not is_tls_key(key)}
-    given |= {key: properties[key] for key in _PLAIN if key in properties}
+    given |= {key: properties[key] for key in _SAME_IN_LIBRDKAFKA if key in properties}
     if _IDENTIFICATION in given:
         given[_IDENTIFICATION] = given[_IDENTIFICATION] or "none"
     given_settings = {

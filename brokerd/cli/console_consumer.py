@@ -136,7 +136,7 @@ def _offset(text: str) -> int:
 
 
 def _formatter(options: Options) -> RecordFormatter:
-    """By the name of the class without its package, which differed in older versions of Kafka."""
+    """Found by the class name without its package, which differed in older versions of Kafka."""
     name = re.split(r"[.$]", options.formatter)[-1]
     if name not in _FORMATTERS:
         known = ", ".join(_FORMATTERS)

@@ -99,7 +99,7 @@ def _send_lines(sender: "_Sender", reader: LineReader, line_max: int) -> None:
 
 
 def _settings(options: Options) -> dict[str, str]:
-    """By the names of Java's producer, which 3.9's tool merges in this order."""
+    """The settings by the names of Java's producer, merged in the order of 3.9's tool."""
     properties = librdkafka.read_settings(
         getattr(options, "producer.config"), options.producer_property
     )

@@ -49,7 +49,7 @@ def plain(key_class: str, value_class: str) -> Decoder:
 
 
 def _field(class_name: str) -> Field:
-    """By the name of the class without its package, which differed in older versions of Kafka."""
+    """Found by the class name without its package, which differed in older versions of Kafka."""
     name = class_name.rpartition(".")[2]
     if name not in _FIELDS:
         raise CliError(

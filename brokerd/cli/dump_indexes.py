@@ -144,7 +144,7 @@ def _entries_in_use(layout: struct.Struct, raw: bytes) -> list[tuple[int, ...]]:
 
 
 def _sanity(file: str, layout: struct.Struct, raw: bytes) -> str:
-    """Raises CliError if the broker would build the index anew."""
+    """Checks an index file. Raises CliError if the broker would build the index anew."""
     if len(raw) % layout.size:
         raise CliError(f"it is corrupt, found {len(raw)} bytes, not a multiple of {layout.size}")
     used = _entries_in_use(layout, raw)

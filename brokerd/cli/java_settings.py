@@ -33,7 +33,8 @@ def producer(given: Mapping[str, str]) -> dict[str, str]:
         if level is not None and settings.get("compression.type") == codec:
             settings["compression.level"] = level
     settings.setdefault("message.max.bytes", str(MAX_REQUEST_BYTES))
-    # librdkafka has one timeout for both, counted from when a record is queued
+    # max.block.ms and delivery.timeout.ms are one timeout in librdkafka, counted from when a record
+    # is queued: delivery.timeout.ms if it is set, else max.block.ms
     block_ms = settings.pop("max.block.ms", str(MAX_BLOCK_MS))
     if "delivery.timeout.ms" not in settings:
         settings.setdefault(

@@ -195,7 +195,7 @@ def read_properties(path: str | None) -> dict[str, str]:
 
 
 def read_text(path: str) -> str:
-    """Raises CliError."""
+    """The text of a file. Raises CliError."""
     try:
         return Path(path).read_text()
     except (OSError, UnicodeDecodeError) as error:

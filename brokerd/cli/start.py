@@ -15,10 +15,10 @@ from brokerd.cluster.membership.registration import ClusterError
 from brokerd.config.broker_config import BrokerConfig, ConfigError, parse
 from brokerd.line_format import LineFormatter, line_of
 from brokerd.log.dirs.log_dir import LogDirError
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.security.admin_token import TokenError
+from brokerd.security.build_ssl_context import TlsError, problems_of
 from brokerd.security.jaas import JaasError
-from brokerd.security.ssl_contexts import TlsError, problems_of
 from brokerd.server.broker import Broker
 from brokerd.server.network.open_listeners import BindError
 from brokerd.server.network.selector import TimedSelector

@@ -10,8 +10,8 @@ from brokerd.cli import zookeeper_session
 from brokerd.cli.config_lines import check_are_set
 from brokerd.cli.options import CliError
 from brokerd.cluster.zookeeper import paths, znode_json
-from brokerd.config.dynamic_config import DEFAULT_NAME, check_each
-from brokerd.config.update_modes import known_setting
+from brokerd.config.dynamic_config_changes import DEFAULT_NAME, check_each
+from brokerd.config.setting_update_modes import known_setting
 from brokerd.config.values import ConfigType
 
 

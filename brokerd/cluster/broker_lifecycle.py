@@ -70,7 +70,7 @@ class BrokerLifecycle:
         self._wake = asyncio.Event()
         self._due: set[str] = set()
         self._election_due = asyncio.Event()
-        self._of_election: list[ImageDelta] = []
+        self._unreported: list[ImageDelta] = []  # made by _find_controller
         self._joined_session = 0
         self.disconnected_since_ms: int | None = None
         """Since when ZooKeeper does not answer; None while it does."""
@@ -157,7 +157,8 @@ class BrokerLifecycle:
             raise
 
     async def wait_for_startup_epochs(self) -> None:
-        """Waits as `startup_epoch_wait` says."""
+        """Waits until the controller has written new leader epochs for the partitions of this
+        broker, so that clients do not get the old ones, but not for ever (`startup_epoch_wait`)."""
         timeout_s = OWN_TIMEOUT_S if self.is_controller else TIMEOUT_S
         given_up = await self._feed.startup_wait.wait(timeout_s)
         if given_up:
@@ -253,7 +254,7 @@ class BrokerLifecycle:
             self._zookeeper, self.image.cluster_id
         )
         session_file.save(self._settings.session_file, session_file.SavedSession(*session))
-        await self._feed.read_broker_configs()  # they may say other endpoints
+        await self._feed.read_broker_configs()  # with the endpoints to register
         await self.registration.make(_now_ms())
         logger.info(
             "broker %d is registered, session 0x%x, timeout %d ms",
@@ -264,13 +265,13 @@ class BrokerLifecycle:
         await self._feed.read_offline_replicas()
         await self._feed.load()
         await self._find_controller()
-        await self._notify_of_election()
+        await self._report_deltas()
         self._joined_session = session[0]
         self._due |= {"changes", "own-offline-replicas"}
         self._wake.set()
 
     async def _serve(self, due: set[str]) -> None:
-        await self._notify_of_election()
+        await self._report_deltas()
         if "brokers" in due:
             await self._feed.read_brokers()
             if self._settings.broker_id not in self.image.brokers:
@@ -294,7 +295,7 @@ class BrokerLifecycle:
     # -- replicas that cannot be served --------------------------------------------------------
 
     def report_offline(self, replicas: Collection[TopicPartition]) -> None:
-        """These replicas of this broker cannot be served: the controller is notified."""
+        """Notifies the controller that this broker can serve its replicas except these."""
         self._offline = frozenset(replicas)
         if self._offline != self._offline_reported:
             self._flag("own-offline-replicas")
@@ -313,7 +314,7 @@ class BrokerLifecycle:
                 await self._connected.wait()
                 await self._election_due.wait()
                 self._election_due.clear()
-                if self._zookeeper.session[0] == self._joined_session:  # else `_join` will stand
+                if self._zookeeper.session[0] == self._joined_session:  # else `_join` elects
                     await self._find_controller()
             except DISCONNECTED:
                 self._election_due.set()
@@ -324,8 +325,8 @@ class BrokerLifecycle:
                 await asyncio.sleep(RETRY_S)
 
     async def _find_controller(self) -> None:
-        """Finds the controller or becomes it. What changes in the image by that is reported to
-        `on_change` by the membership, which alone does so."""
+        """Finds the controller or becomes it. The membership task, and no other, reports to
+        `on_change` what that changes in the image."""
         # A controller that is gone is most often a broker that is gone. The next controller must
         # know that before it places a topic, or partitions would be given to that broker.
         deltas = [await self._feed.take_brokers()]
@@ -343,12 +344,12 @@ class BrokerLifecycle:
             )  # fmt: skip
             self._tasks["controller"] = asyncio.ensure_future(self._run_controller(self._service))
         deltas.append(self.image.replace_controller(found.broker_id, found.epoch))
-        self._of_election += [delta for delta in deltas if not delta.is_empty]
+        self._unreported += [delta for delta in deltas if not delta.is_empty]
         self._wake.set()
 
-    async def _notify_of_election(self) -> None:
-        while self._of_election:
-            await self._changed(self._of_election.pop(0))
+    async def _report_deltas(self) -> None:
+        while self._unreported:
+            await self._changed(self._unreported.pop(0))
 
     def _resign(self) -> None:
         task = self._tasks.pop("controller", None)

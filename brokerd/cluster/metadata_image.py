@@ -52,7 +52,7 @@ class MetadataImage:
         self.topics: dict[str, TopicInfo] = {}
         self.topic_ids: dict[UUID, str] = {}
         self.taken: dict[str, str] = {}  # the topics by `topic_names.collision_key`
-        self.names_by_id: dict[bytes, str] = {}  # the same by the bytes of the wire
+        self.names_by_id: dict[bytes, str] = {}  # topic names by id, as in requests
         self.broker_configs: dict[str, dict[str, str]] = {}
         self.controller_id = NO_CONTROLLER
         self.controller_epoch = 0
@@ -187,7 +187,7 @@ class MetadataImage:
         self.names_by_id.pop(info.topic_id.bytes, None)
         if len(self.taken) > len(self.topics):
             del self.taken[collision_key(name)]
-        else:  # some collide, which brokers do not let come about
+        else:  # some collide, although brokers refuse that
             self.taken = collision_keys(self.topics)
         return [(name, index) for index in info.partitions]
 

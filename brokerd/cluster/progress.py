@@ -16,7 +16,7 @@ class Progress:
         self.changed = asyncio.Event()
 
     async def until(self, reached: Callable[[], bool], timeout_s: float) -> bool:
-        """Returns whether the condition became true in time."""
+        """Waits until the condition is true; returns whether it became so in time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 while not reached():

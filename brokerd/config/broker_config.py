@@ -24,8 +24,8 @@ from brokerd.config.listeners import (
     ports_taken,
 )
 from brokerd.config.log_config import TOPIC_KEYS, LogConfig
+from brokerd.config.setting_update_modes import known_setting
 from brokerd.config.tls_settings import PREFIX, TlsSettings, is_tls_key, tls_settings
-from brokerd.config.update_modes import known_setting
 
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
 T = TypeVar("T")

@@ -71,8 +71,9 @@ def _advertised_elsewhere(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[
 def reaches_further(
     file: BrokerConfig, tls: TlsSettings | None, bound_to: str, find: Callable[[str], str]
 ) -> bool:
-    """Whether a listener at this address lets in more than those of the file: none that asks no
-    more of clients can be reached from wherever this one can. `find` looks up names."""
+    """Whether a listener at this address may let in a client that no listener of the file lets in.
+    It does not if the file has a listener that everybody who reaches this address reaches, too, and
+    that wants no certificate which this one does not want. `find` looks up names."""
     return not any(
         _covers(find(each.host), bound_to) and _asks_as_much(tls, file.tls.get(each.name))
         for each in file.listeners
@@ -115,13 +116,15 @@ def _is_loopback(host: str) -> bool:
     return host == _LOCAL if found is None else found.is_loopback
 
 
-def with_stores_barred(file: BrokerConfig, wanted: BrokerConfig) -> BrokerConfig:
-    """The same with a mark on the stores whose files the properties file does not name."""
+def with_barred_dirs(file: BrokerConfig, wanted: BrokerConfig) -> BrokerConfig:
+    """The same, but a store whose file the properties file does not name must not lie in a log
+    directory, where clients could have written it (`Store.barred_dirs`)."""
 
     named = {text for name, text in file.raw.items() if name.endswith(".location")}
 
     def barred(store: Store) -> Store:
-        return store if store.location in {"", *named} else replace(store, barred=file.log_dirs)
+        is_of_file = store.location in {"", *named}
+        return store if is_of_file else replace(store, barred_dirs=file.log_dirs)
 
     return replace(
         wanted,

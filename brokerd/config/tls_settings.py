@@ -1,7 +1,7 @@
 """Settings of SSL listeners: Kafka's `ssl.*`, each also as `listener.name.NAME.ssl.*` for one.
 
 Key and trust store are PEM (KIP-651), in a file or written into the properties themselves. Nothing
-is read here: `brokerd.security.ssl_contexts` opens the files.
+is read here: `brokerd.security.build_ssl_context` opens the files.
 """
 
 from collections.abc import Mapping
@@ -37,15 +37,16 @@ _PEM_NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """PEM of a key or trust store: a file's path, or the texts themselves; '' is not given. The
-    name of the location's setting is kept for what is said of it, and makes no other store; so are,
-    for a file that was named while the broker ran, the directories that it must not lie in."""
+    """PEM of a key or trust store: a file's path, or the texts themselves; '' is not given. Stores
+    are equal whatever `location_key` and `barred_dirs` are."""
 
     location: str = ""
     certificates: str = ""
     key: str = ""
     location_key: str = field(default="ssl.keystore.location", compare=False)
-    barred: tuple[str, ...] | None = field(default=None, compare=False)
+    """The setting that has the location, for error messages."""
+    barred_dirs: tuple[str, ...] | None = field(default=None, compare=False)
+    """If a client named the file while the broker ran: directories that it must not lie in."""
 
 
 @dataclass(frozen=True, slots=True)

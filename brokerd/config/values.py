@@ -77,7 +77,7 @@ def limit(text: str) -> int:
 
 
 def integer_or(also: int, low: int, high: int) -> Parser:
-    """A whole number between `low` and `high`, or the one besides."""
+    """A whole number between `low` and `high`, or `also`."""
     within = integer(low, high)
 
     def parse(text: str) -> int:

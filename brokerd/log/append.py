@@ -109,7 +109,7 @@ def _stage_producer(
     epoch: int,
     batch: tuple[int, int, int, int, int],
 ) -> bool:
-    """Whether the state of its producer refuses the batch or knows it as a duplicate."""
+    """Whether its producer's state refuses the batch or knows it; then `staged` has the result."""
     one = _new_tuple(ProducerBatch, batch)
     verdict = producers.stage(staged.producers, producer_id, epoch, one)
     if verdict is None:

@@ -89,7 +89,7 @@ class CheckpointJob(DiskJob):
             os.replace(temporary, path)
 
     def _entries(self) -> list[str]:
-        """In pieces, so that the thread that appends gets the interpreter in between."""
+        """The lines of the file, in pieces, so that the thread that appends can run in between."""
         entries: list[str] = []
         items = iter(self._offsets.items())
         while piece := dict(islice(items, PIECE)):

@@ -17,7 +17,7 @@ SYNCED_SINGLY_MAX: Final = 16
 
 
 def close_all(logs: Iterable[UnifiedLog]) -> dict[str, str]:
-    """Closes the logs; returns the log directories in which that failed, with the reason."""
+    """Closes the logs; returns the log directories with a log that could not be, and the reason."""
     failures: dict[str, str] = {}
     dirty: dict[str, list[UnifiedLog]] = {}
     everything = list(logs)

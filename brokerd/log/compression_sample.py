@@ -14,9 +14,9 @@ from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 BATCHES_MAX: Final = 8
 STORED_BYTES_MAX: Final = 512 << 10
-"""Of the batches of one sample together; of a batch beyond them only the codec is reported."""
+"""Of the batches of one sample, as stored; of a batch beyond them only the codec is reported."""
 DECOMPRESSED_BYTES_MAX: Final = 4 << 20
-"""Of one batch."""
+"""Of one batch, decompressed."""
 
 
 class CompressionSample(NamedTuple):

@@ -80,7 +80,8 @@ class LocalLog:
         """Writes a group to the active segment, whole or not at all. Raises OSError."""
         active = self.segments.active
         active.write(staged.buffers, staged.size_bytes)
-        active.remember(log_end_offset, active.size_bytes)
+        # The position of the group: `size_bytes` grows in `index_batches`.
+        active.remember_position(log_end_offset, active.size_bytes)
         index_batches(active, staged.rows)
         self._since_mark_bytes += staged.size_bytes
         if self._since_mark_bytes > MARK_BYTES:
@@ -166,7 +167,7 @@ class LocalLog:
     def mend_aborted(self, log_start_offset: int) -> None:
         """Builds damaged transaction indexes anew from the data. Raises KafkaError."""
         recovery.mend_aborted(list(self.segments), log_start_offset)
-        self.segments.forget_skips()
+        self.segments.forget_aborted_skips()
 
     # -- durability --------------------------------------------------------------------------------
 

@@ -172,7 +172,7 @@ class LogManager:
                 raise self._dir_failed(log.directory, error) from error
             self.reconfigure(topic, partition, config)
             return log
-        self.dirs.require_seen(key, is_new=is_new)
+        self.dirs.refuse_if_maybe_offline(key, is_new=is_new)
         return self._create(key, topic_id, config, now_ms)
 
     def _create(
@@ -180,7 +180,7 @@ class LogManager:
     ) -> UnifiedLog:
         """Creates it in the log directory with the fewest logs, or in the next if that fails."""
         try:
-            self.tasks.forget_older(key)
+            self.tasks.forget_older_log(key)
         except OSError as error:
             raise self._dir_failed(error.filename or "", error) from error
         refusal = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "no log directory is left")

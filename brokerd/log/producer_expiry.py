@@ -21,7 +21,7 @@ class ProducerExpiry:
     _round: Iterator[UnifiedLog] | None = None
 
     def tick(self, now_ms: int) -> None:
-        """Look at some logs, if a round is due or under way: one is ended before the next."""
+        """Looks at some logs if a round is due or under way; one is ended before the next."""
         if self._round is None:
             if now_ms < self._due_ms:
                 return

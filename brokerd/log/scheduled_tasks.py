@@ -25,7 +25,7 @@ from brokerd.topic_partition import TopicPartition
 
 RETENTION_SLICE: Final = 50
 DELETION_WEIGHT: Final = 10
-"""Letting a segment go takes four renames, and often a roll: ten times as long as to look."""
+"""To delete a segment takes four renames, often a roll, too: ten times as long as to look at it."""
 FLUSH_SLICE: Final = 1_000
 FLUSHES_MAX: Final = 64
 REMOVALS_MAX: Final = 100
@@ -67,7 +67,7 @@ class LogTasks:
         self._failed = failed
         self._times = times
         self._retention: Iterator[UnifiedLog] | None = None
-        self._flushable: dict[TopicPartition, int | None] = {}  # the time of its last sync
+        self._flushable: dict[TopicPartition, int | None] = {}  # when it was last synced or seen
         self._flush: Iterator[TopicPartition] | None = None
         self._flushing: set[TopicPartition] = set()
         self._is_removing = False
@@ -101,12 +101,12 @@ class LogTasks:
     def forget(self, key: TopicPartition) -> None:
         self._flushable.pop(key, None)
 
-    def forget_older(self, key: TopicPartition) -> None:
+    def forget_older_log(self, key: TopicPartition) -> None:
         """A log is about to be created: clears the checkpoints' entries of an older log with its
         name. Raises OSError. They are synced before anything of the new log is."""
         for round_ in self._rounds:
             round_.forget_log(key)
-        for file in self._dirs.forget_older(key):
+        for file in self._dirs.forget_older_log(key):
             job = file.sync_job(self._failed)
             if job is not None:
                 self._context.submit(job)
@@ -211,7 +211,7 @@ class LogTasks:
         return log.recovery_point if log is not None else None
 
     def _log_start(self, key: TopicPartition) -> int | None:
-        """None if it is the first segment's base offset: as in Kafka, that needs no entry."""
+        """What is checkpointed; None for the first segment's base offset: as in Kafka, no entry."""
         log = self._logs.get(key)
         if log is None or log.log_start_offset <= log.local.segments[0].base_offset:
             return None
@@ -246,7 +246,7 @@ class LogTasks:
     def _save(
         self, round_: CheckpointRound, name: str, directory: str, offset_of: OffsetOf, done: Done
     ) -> None:
-        """Not for a directory that is offline: its logs would be missing in the file."""
+        """Writes a checkpoint, but for no directory that is offline: its logs would be missing."""
         log_dir = self._dirs.at(directory)
         if log_dir is None:
             done(OSError(errno.EIO, "the log directory is offline", directory))

@@ -11,8 +11,8 @@ Invariants:
 - an append is staged, written by one `pwritev`, and only then applied: a failed write changes the
   log neither in memory nor on disk;
 - a group of batches is written to one segment as a whole;
-- a read returns whole batches, from the one with the offset on, as a range of a file: the records
-  themselves are not read here;
+- a read returns batches from the one with the offset on, the last maybe cut by `max_bytes`, as a
+  range of a file: the records themselves are not read here;
 - `is_loaded` is true once the first use has read all it needs; `on_truncated` is called if
   the first use cut the log, `on_start_moved` if records were deleted at its start.
 Not thread-safe: all calls come from one thread, which passes the time.
@@ -322,9 +322,9 @@ class UnifiedLog:
         may_block: bool = True,
     ) -> FileRange | None:
         """The batches from the one that holds `offset` on, all below the offset `up_to`. At most
-        `max_bytes`, but with `min_one_batch` at least one batch. None: nothing there yet. The range
-        is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE, or KAFKA_STORAGE_ERROR; and
-        NotInPageCache if not may_block and it would wait for the disk."""
+        `max_bytes`, which may cut the last one, but with `min_one_batch` at least one batch. None:
+        nothing there yet. The range is pinned: release it. Raises KafkaError: OFFSET_OUT_OF_RANGE,
+        or KAFKA_STORAGE_ERROR; NotInPageCache if not may_block and it would wait for the disk."""
         try:
             if not self._is_end_checked:
                 if not may_block:

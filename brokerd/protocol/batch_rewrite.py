@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.compression import compress, decompress, require_readable
-from brokerd.protocol.record_walk import REPORTED_MAX, RefusedRecords, Rules, walk_records
+from brokerd.protocol.record_validator import REPORTED_MAX, RefusedRecords, Rules, validate_records
 from brokerd.protocol.records import (
     CODEC_MASK,
     DELETE_HORIZON,
@@ -36,14 +36,14 @@ class Work(NamedTuple):
 def perform(batch: Batch, work: Work, max_bytes: int | None = None) -> Batch:
     """The batch to append: the same one, changed in place where it must be, or a new one. The batch
     has passed `check_batch`. `max_bytes` bounds its decompressed records. Raises KafkaError as
-    `walk_records` and `decompress` do, and MESSAGE_TOO_LARGE for one that has grown."""
+    `validate_records` and `decompress` do, and MESSAGE_TOO_LARGE for one that has grown."""
     header = read_header(batch)
     if header.is_log_append_time and work.is_append_time:
         raise _refused_time(header)
     packed = memoryview(batch)[HEADER_BYTES:]
     require_readable(header.codec, packed)
     data = decompress(header.codec, packed, max_bytes)
-    largest_ms = walk_records(header, data, work.rules)
+    largest_ms = validate_records(header, data, work.rules)
     attributes = header.attributes & ~(LOG_APPEND_TIME | DELETE_HORIZON)
     if header.codec != work.codec:
         batch = bytearray(HEADER_BYTES)

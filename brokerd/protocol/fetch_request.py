@@ -8,10 +8,10 @@ from struct import Struct
 from struct import error as struct_error
 from typing import Any, NamedTuple
 
+from brokerd.protocol.advertised_versions import is_flexible
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import Reader, malformed, skip_tags
 from brokerd.protocol.varint import read_uvarint
-from brokerd.protocol.versions import is_flexible
 
 TOPIC_IDS_FROM = 13
 REPLICA_STATE_FROM = 15

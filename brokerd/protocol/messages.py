@@ -11,24 +11,24 @@ from struct import Struct
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol import kio_schemas
+from brokerd.protocol import kio_imports
+from brokerd.protocol.advertised_versions import known_flexible
 from brokerd.protocol.schema_check import checked_request
 from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
-from brokerd.protocol.versions import known_flexible
 
 _REQUEST_HEAD = Struct(">ihhi")
 _RESPONSE_HEAD = Struct(">ii")
 API_VERSIONS_KEY = 18
 VERSIONS_MAX = 2048
-"""Of all APIs together; who asks in versions that nobody knows does not fill the memory."""
+"""Of all APIs together; a client that names unknown versions does not fill the memory."""
 
 
 @lru_cache(VERSIONS_MAX)
 def request_type(api_key: int, version: int) -> type | None:
     """kio's request class, or None where kio does not know that API or version."""
     try:
-        return kio_schemas.load_request_schema(api_key, version)
-    except kio_schemas.KioIndexError:
+        return kio_imports.load_request_schema(api_key, version)
+    except kio_imports.KioIndexError:
         return None
 
 
@@ -36,8 +36,8 @@ def request_type(api_key: int, version: int) -> type | None:
 def response_type(api_key: int, version: int) -> type | None:
     """kio's response class, or None where kio does not know that API or version."""
     try:
-        return kio_schemas.load_response_schema(api_key, version)
-    except kio_schemas.KioIndexError:
+        return kio_imports.load_response_schema(api_key, version)
+    except kio_imports.KioIndexError:
         return None
 
 
@@ -69,7 +69,7 @@ def encode_item(
 def item_encoder(
     api_key: int, version: int, path: tuple[str, ...]
 ) -> Callable[[Mapping[str, Any]], bytes]:
-    """The same for many items of one array."""
+    """As `encode_item`, for many items of one array."""
     entity: Any = response_type(api_key, version)
     for name in path:
         entity = next(shape.entity for shape in shapes(entity) if shape.name == name)
@@ -140,9 +140,9 @@ def _decode(entity_type: type | None, view: memoryview | bytes, start: int) -> A
     if entity_type is None:
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, "unknown API or version")
     try:
-        read: Any = kio_schemas.entity_reader(entity_type)
+        read: Any = kio_imports.entity_reader(entity_type)
         return read(memoryview(view).toreadonly(), start)[0]
-    except (kio_schemas.DecodeError, ValueError, TypeError, OverflowError, KeyError) as error:
+    except (kio_imports.DecodeError, ValueError, TypeError, OverflowError, KeyError) as error:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"
         ) from error
@@ -171,7 +171,7 @@ def _never_known(
     """Those that no version of this message has at its top level. To load a version takes
     milliseconds, and most names are in the newest, so the others are not loaded for nothing."""
     for version in sorted(
-        kio_schemas.schema_name_map[kio_schemas.api_key_map[api_key]], reverse=True
+        kio_imports.schema_name_map[kio_imports.api_key_map[api_key]], reverse=True
     ):
         entity_type = load(api_key, version) if names else None
         if entity_type is not None:

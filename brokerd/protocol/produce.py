@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import NamedTuple
 
+from brokerd.protocol.advertised_versions import is_flexible
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import Reader, malformed
 from brokerd.protocol.schema_writer import write_count, write_text
-from brokerd.protocol.versions import is_flexible
 
 _ACKS_TIMEOUT = Struct(">hi")
 _INDEX = Struct(">i")

@@ -43,7 +43,7 @@ class ReplicaManager:
         self.gone = [0] * len(TRAFFIC)
         """What the partitions counted that are here no more, so that sums never go back."""
         self.gone_by_topic: dict[str, list[int]] = {}
-        """The same of topics that are not deleted."""
+        """The same by topic, of topics that are not deleted."""
 
     def get(self, topic: str, index: int) -> Partition | None:
         return self._partitions.get((topic, index))
@@ -148,8 +148,8 @@ class ReplicaManager:
             partition.reconfigured()
 
     def tick(self, now_ms: int) -> bool:
-        """Every replica.high.watermark.checkpoint.interval.ms: the high watermark checkpoint, a
-        slice at a time; whether there is more to do."""
+        """Writes the high watermark checkpoint every replica.high.watermark.checkpoint.interval.ms,
+        a slice at a time; returns whether there is more to do."""
         if not self._round.is_under_way:
             if now_ms < self._checkpoint_due_ms:
                 return False

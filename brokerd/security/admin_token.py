@@ -7,7 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from brokerd.security.files import read_regular
+from brokerd.security.read_regular_file import read_regular_file
 
 
 class TokenError(Exception):
@@ -46,7 +46,7 @@ def _create(path: Path) -> None:
 
 def _load(path: Path) -> str:
     try:
-        token = read_regular(str(path)).decode("latin-1").strip()
+        token = read_regular_file(str(path)).decode("latin-1").strip()
     except OSError as error:
         raise TokenError(f"cannot read the admin token from {path}: {error.strerror}") from error
     if len(token) < 16:

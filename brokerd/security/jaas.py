@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from brokerd.security.files import read_regular
+from brokerd.security.read_regular_file import read_regular_file
 
 _COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*", re.DOTALL | re.MULTILINE)
 _SECTION = re.compile(r"\bClient\s*\{([^}]*)\}")
@@ -40,7 +40,7 @@ def read(path: Path) -> Credentials:
     """Raises JaasError. Blocks."""
     try:
         mode = path.stat().st_mode
-        text = read_regular(str(path)).decode()
+        text = read_regular_file(str(path)).decode()
     except OSError as error:
         raise JaasError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -15,7 +15,7 @@ Field = tuple[int, bytes]
 
 
 def rsa_bits(certificate: bytes) -> int:
-    """Of a certificate in DER; 0 where its key is of another kind. Raises ValueError."""
+    """The bits of a certificate's key (in DER); 0 if the key is not RSA's. Raises ValueError."""
     try:
         (_, signed), *_ = _fields(_fields(certificate)[0][1])
         parts = [each for each in _fields(signed) if each[0] != _VERSION]

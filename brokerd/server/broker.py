@@ -27,7 +27,7 @@ from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.log_manager import LogManager
 from brokerd.log.producer_expiry import ProducerExpiry
 from brokerd.log.scheduled_tasks import FLUSH_LOOK_MS, TaskIntervals
-from brokerd.metrics import BrokerMetrics, LoopTimes
+from brokerd.metric_counters import BrokerMetrics, LoopTimes
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.security import admin_token, jaas
 from brokerd.server import wiring

@@ -8,14 +8,14 @@ from typing import Final
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import Endpoint
 from brokerd.config.broker_config import BrokerConfig
-from brokerd.config.dynamic_config import DEFAULT_NAME, BrokerSettings, is_of_listeners
+from brokerd.config.dynamic_config_changes import DEFAULT_NAME, BrokerSettings, is_of_listeners
 from brokerd.config.log_config import LogConfig
 from brokerd.config.permitted_listener_changes import with_listener_of
 from brokerd.config.tls_settings import TlsSettings, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log.cleaner.worker_messages import Limits
-from brokerd.security.ssl_contexts import StoreError, StoreGoneError, TlsError
+from brokerd.security.build_ssl_context import StoreError, StoreGoneError, TlsError
 from brokerd.server.network.open_listeners import BindError
 from brokerd.server.network.socket_server import SocketServer
 
@@ -38,7 +38,7 @@ class LiveSettings:
         self._not_open: BindError | TlsError | None = None
         self._left_out: list[str] = []
         self._logged: dict[str, str] = {}
-        """What makes no sense, by topic: it is said once."""
+        """The error of each topic whose config is invalid: it is logged once."""
 
     async def try_listeners(self) -> None:
         """Opens the listeners of the file, so that their ports are taken while the logs are loaded.
@@ -137,8 +137,8 @@ class LiveSettings:
         self._logged.pop(info.name, None)
         return config
 
-    def topic_config_of_new(self, info: TopicInfo) -> LogConfig:
-        """As `topic_config`, for a new log: invalid values are replaced by the broker's."""
+    def sound_topic_config(self, info: TopicInfo) -> LogConfig:
+        """As `topic_config`, but the broker's values take the place of invalid ones."""
         config = self.topic_config(info)
         return config or LogConfig.from_sound_properties(self.config.raw, info.config)
 
@@ -177,7 +177,7 @@ class LiveSettings:
         return config
 
     def _check_endpoints(self, config: BrokerConfig, image: MetadataImage) -> None:
-        """No two brokers may advertise the same address (KafkaServer.createBrokerInfo)."""
+        """Refuses an address that another broker advertises (KafkaServer.createBrokerInfo)."""
         now = {(each.host, each.port) for each in self.config.advertised_listeners.values()}
         for each in config.advertised_listeners.values():
             place = each.host, each.port
@@ -218,7 +218,7 @@ def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
 
 
 IO_BUFFER_BYTES_MIN: Final = 64 << 10
-"""What a worker reads at once at least: less than a header would be no batch."""
+"""What a worker reads at once at least: in less there may be no whole header of a batch."""
 
 
 def cleaner_limits(config: BrokerConfig) -> Limits:

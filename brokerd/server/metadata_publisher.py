@@ -48,7 +48,7 @@ class MetadataPublisher:
         changed = {state.topic for state in delta.partitions}
         known = image.topics
         configs = {
-            name: settings.topic_config_of_new(known[name]) for name in changed if name in known
+            name: settings.sound_topic_config(known[name]) for name in changed if name in known
         }
         settings.forget_topics({topic for topic, _ in delta.deleted})
         await in_turns(delta.deleted, lambda key: self.replicas.apply_states((), [key]))

@@ -20,7 +20,8 @@ from time import monotonic
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.metrics import FETCH
+from brokerd.metric_counters import FETCH
+from brokerd.protocol.advertised_versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import (
@@ -29,7 +30,6 @@ from brokerd.protocol.framing import (
     RequestHeader,
     parse_header,
 )
-from brokerd.protocol.versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.api.api_versions import refused_api_versions
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.network.connection import Connection
@@ -56,8 +56,8 @@ OTHERS_MAX, OTHERS_MIN = 512, 8
 """So many requests other than Produce are served in an iteration of the loop, shared between the
 connections that have any, each of which has a few served: else they would hold it for seconds."""
 SERVED_S, SERVED_MIN_S = 0.005, 0.0005
-"""And not for longer than this, shared in the same way, but for requests that are small and fast:
-those of many items take milliseconds each, and half of one a Produce whose batch is opened."""
+"""A connection is served in an iteration for its share of SERVED_S, but at least for SERVED_MIN_S:
+a request of many items takes milliseconds, a Produce whose batch is decompressed half of one."""
 TOGETHER_BYTES_MAX = 1 << 14
 """Produces of a receive up to this size are appended with those of other clients."""
 TASK_BYTES = 1 << 16

@@ -13,6 +13,7 @@ from brokerd.server.admin_http.http_server import Page
 from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.pages import AdminPages
 from brokerd.server.api.api_versions import api_versions
+from brokerd.server.api.client_quota_settings import QuotaHandlers
 from brokerd.server.api.cluster import ClusterHandlers
 from brokerd.server.api.configs import ConfigHandlers
 from brokerd.server.api.delete_records import DeleteRecordsHandler
@@ -23,7 +24,6 @@ from brokerd.server.api.list_offsets import ListOffsetsHandlers
 from brokerd.server.api.log_dirs import LogDirHandlers
 from brokerd.server.api.metadata import MetadataHandlers
 from brokerd.server.api.producers import ProducerHandlers
-from brokerd.server.api.quotas import QuotaHandlers
 from brokerd.server.api.reassignments import ReassignmentHandlers
 from brokerd.server.api.security import SecurityHandlers
 from brokerd.server.api.topics import TopicHandlers

@@ -1,5 +1,5 @@
 """Changes configs under `/config`: the node and its notification in one multi, if the node has the
-version that was read. Any broker does it; who finds another version reads anew. Names in paths are
+version that was read, else it is read anew. Any broker may do it. Names in paths are
 percent-encoded as by Kafka's Sanitizer.
 """
 
@@ -21,12 +21,12 @@ from brokerd.errors import ErrorCode, KafkaError
 ATTEMPTS_MAX = 5
 FOLLOW_TIMEOUT_S = 5.0
 CONFIG_BYTES_MAX = 512 * 1024
-"""ZooKeeper ends the session of who sends it more than 1 MiB."""
+"""ZooKeeper ends the session of a client that sends it more than 1 MiB."""
 NOTHING = -1
 _RACES = (BadVersionError, NodeExistsError, NoNodeError, NotEmptyError)
 
 ConfigUpdate = Callable[[Mapping[str, str]], dict[str, str] | Awaitable[dict[str, str]]]
-"""The config that is wanted, of the one that is there. Raises KafkaError."""
+"""Gets the present config, returns the wanted one. Raises KafkaError."""
 
 
 def sanitized(name: str) -> str:

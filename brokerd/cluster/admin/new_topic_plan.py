@@ -1,14 +1,14 @@
 """What CreateTopics and CreatePartitions will write: every check and default.
 
-Pure: the random start of the placement is passed in. Refusals have Kafka's codes. Each partition
-has one replica (REPLICATION_FACTOR_MAX), also of topics that are created automatically.
+Pure: the random start of the replica assignment is passed in. Refusals have Kafka's codes. Each
+partition has one replica (REPLICATION_FACTOR_MAX), also of topics that are created automatically.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from brokerd.cluster.admin.replica_placement import Assignment, check_assignment, place
+from brokerd.cluster.admin.replica_assignment import Assignment, assign_replicas, check_assignment
 from brokerd.cluster.admin.requests import DEFAULT, NewPartitions, NewTopic
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
@@ -50,7 +50,7 @@ def plan_creation(
     if topic.assignment:
         _check_not_both(topic)
     else:
-        replicas = _placed(topic, brokers, settings, start_index, shift)
+        replicas = _assigned(topic, brokers, settings, start_index, shift)
     check_topic_name(topic.name)
     check_collision(topic.name, existing)
     if topic.assignment:
@@ -70,7 +70,7 @@ def _values(config: Mapping[str, str | None]) -> dict[str, str]:
     return values
 
 
-def _placed(
+def _assigned(
     topic: NewTopic,
     brokers: Mapping[int, str | None],
     settings: ClusterSettings,
@@ -85,7 +85,7 @@ def _placed(
         factor = settings.default_replication_factor
     check_partition_count(partitions)
     _check_brokers(brokers)
-    replicas = place(brokers, partitions, factor, start_index=start_index, shift=shift)
+    replicas = assign_replicas(brokers, partitions, factor, start_index=start_index, shift=shift)
     _check_factor(factor)
     return replicas
 
@@ -109,7 +109,7 @@ def _manual_assignment(topic: NewTopic, brokers: Mapping[int, str | None]) -> As
 def plan_new_partitions(
     new_partitions: NewPartitions, node: TopicNode, brokers: Mapping[int, str | None]
 ) -> TopicNode:
-    """The topic's node with added partitions, placed as if they were there from the start."""
+    """The topic's node with added partitions, their replicas as if they were there at its start."""
     present = len(node.replicas)
     added = new_partitions.total - present
     if added <= 0:
@@ -123,7 +123,7 @@ def plan_new_partitions(
         ordered = sorted(brokers)
         first = node.replicas[0][0]
         start = ordered.index(first) if first in brokers else 0
-        replicas = place(
+        replicas = assign_replicas(
             brokers, added, factor, start_index=start, shift=start, first_partition=present
         )
     return TopicNode(

@@ -21,7 +21,7 @@ class NewTopic:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPartitions:
     """Growth of a topic to `total` partitions; `assignment` holds the replicas of each added one,
-    in order; without one (None) they are placed."""
+    in order; without one (None) they are assigned."""
 
     topic: str
     total: int

@@ -55,7 +55,7 @@ class TopicAdmin:
     _service: Callable[[], ControllerService | None]
     _creating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _planned: dict[str, str] = field(default_factory=dict)
-    """Topics that are being created, as `MetadataImage.taken`."""
+    """Topics that `auto_create` is creating: names by collision key (`.` and `_` are the same)."""
 
     def _controller(self) -> ControllerService:
         service = self._service()

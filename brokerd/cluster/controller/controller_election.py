@@ -22,14 +22,14 @@ logger = logging.getLogger(__name__)
 
 
 class ControllerEpoch(NamedTuple):
-    """The epoch of a controller, and the version of its node, which its writes check."""
+    """The epoch of a controller, and the version of `/controller_epoch`, which writes check."""
 
     epoch: int
     version: int
 
 
 class ElectedController(NamedTuple):
-    """Who is controller; `own_epoch` is its epoch if it is this session, else None."""
+    """Who is controller; `own_epoch` is the epoch if this session is the controller, else None."""
 
     broker_id: int
     epoch: int

@@ -12,9 +12,9 @@ next state.
     bounced  only itself     it leads again
 
 Every change raises the leader epoch by one. A bounced broker is live but has restarted (or lost its
-session) since it was last taken into account: it may have lost what it had not flushed, and who has
-read that finds out by the epoch. A broker that was stopped cleanly and is the controller itself has
-not bounced (`Controller.load`).
+session) since it was last taken into account: it may have lost what it had not flushed, and clients
+that have read that notice by the epoch. A broker that was stopped cleanly and is the controller
+itself has not bounced (`Controller.load`).
 
 Not here yet, since they need replicas that follow: unclean election, and that of preferred leaders.
 """
@@ -55,7 +55,7 @@ def first_state(
 def next_state(
     state: PartitionState, live: Container[int], bounced: Container[int], controller_epoch: int
 ) -> PartitionState | None:
-    """What the state must become, as the version after its own; None where it is right as it is."""
+    """The next state of the partition, one version later; None if it need not change."""
     present = tuple(r for r in state.isr if r in live)
     isr = tuple(r for r in present if r not in bounced) or present or state.isr
     leader = state.leader

@@ -61,7 +61,7 @@ class DeposedError(Exception):
 class ControllerService:
     """Runs from a broker's election until it is cancelled or deposed. `on_progress` is called
     whenever a deletion was completed or a broker applied an entry. `delete_topics` is
-    delete.topic.enable; `cleanly_stopped` as for Controller."""
+    delete.topic.enable; `cleanly_stopped` are brokers whose last stop was clean."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class ControllerService:
         self._applied_watch = partial(self._flag, "applied")
         self._log_dirs_watch = partial(self._flag, "log-dirs")
 
-    # -- asked by the client ------------------------------------------------------------------
+    # -- called by TopicAdmin and BrokerLifecycle ----------------------------------------------
 
     async def fenced(self, operations: Sequence[Operation]) -> None:
         """A multi under this controller's fence. Raises DeposedError, MultiError."""
@@ -100,7 +100,7 @@ class ControllerService:
             raise
 
     def topic_grown(self) -> None:
-        """Tells that the client wrote topic nodes that exist already (no watch sees that)."""
+        """Tells that TopicAdmin changed the node of an existing topic (no watch sees that)."""
         self._flag("grown")
 
     def reconnected(self) -> None:
@@ -108,7 +108,8 @@ class ControllerService:
         self._flag("reload")
 
     def is_deleted(self, name: str) -> bool:
-        """Whether it is gone, or nobody has it but who is away (or it was never seen)."""
+        """Whether the topic is gone (or was never seen), or only brokers that are away, or cannot
+        serve it, may still have its logs."""
         return self._state_machine.is_gone(name, self._applied)
 
     def is_applied_everywhere(self) -> bool:
@@ -158,7 +159,8 @@ class ControllerService:
             keep_uncollected()
         marked = await self._marked()
         self._state_machine = state_machine
-        await self._write(state_machine.load(topics, loaded, marked, last[1].czxid if last else -1))
+        last_entry_zxid = last[1].czxid if last else -1  # later states may not be announced yet
+        await self._write(state_machine.load(topics, loaded, marked, last_entry_zxid))
         self._due |= {"brokers", "markers", "applied", "log-dirs", "purge"}
         self._wake.set()
         logger.info(
@@ -203,7 +205,7 @@ class ControllerService:
             await purge_old(self._zookeeper, time.time_ns() // 1_000_000)
 
     async def _with_id(self, topic: ReadTopic) -> ReadTopic:
-        """A topic made by a Kafka before 2.8 is given its id now, as Kafka's controller does."""
+        """Gives a topic that a Kafka before 2.8 created its id now, as Kafka's controller does."""
         if topic.node.topic_id is not None:
             return topic
         node = replace(topic.node, topic_id=uuid4())
@@ -246,8 +248,8 @@ class ControllerService:
     # -- deletions -----------------------------------------------------------------------------
 
     async def _marked(self) -> list[str]:
-        """As Kafka's, a controller that may not delete topics takes their marks away. What another
-        has begun goes on: logs are gone by now."""
+        """The topics whose deletion goes on. Without delete.topic.enable, marks are removed, as by
+        Kafka, unless another controller has begun with the deletion: logs are gone by now."""
         marked, begun = await bulk_reads.deletions(self._zookeeper, self._markers_watch)
         if self._delete_topics:
             return marked
@@ -306,7 +308,7 @@ class ControllerService:
                 await self._announce(written, ())
 
     async def _write_multi(self, states: Sequence[PartitionState]) -> list[PartitionState]:
-        """The states that are in ZooKeeper after it."""
+        """Writes these states; returns those that are in ZooKeeper afterwards."""
         missing = [state for state in states if not self._is_written(state)]
         try:
             await self._write_once(missing)

@@ -91,7 +91,8 @@ class Controller:
     def offline_changed(
         self, offline: Mapping[int, frozenset[TopicPartition]]
     ) -> Iterator[PartitionState | None]:
-        """These replicas cannot be served by their (live) brokers: what becomes of them."""
+        """Decides on each partition for whose replicas it has changed whether live brokers can
+        serve them. `offline` has, by broker, those that they cannot."""
         before = _replicas(self.offline)
         self.offline = offline
         self._offline_names = frozenset(name for each in offline.values() for name, _ in each)
@@ -104,7 +105,7 @@ class Controller:
         return self._decide_each(known, set())
 
     def topics_changed(self, topics: Mapping[str, TopicNode]) -> Iterator[PartitionState | None]:
-        """These topics are new or have grown: the first states of their new partitions."""
+        """These topics are new or have grown: decides the first states of their new partitions."""
         self.topics.update(topics)
         return self._decide_each(_partitions_of(topics), set())
 
@@ -157,11 +158,12 @@ class Controller:
         self.deletions.ask({name: self.topics[name] for name in names if name in self.topics})
 
     def deletions_due(self, applied: Mapping[int, int]) -> list[str]:
-        """Topics whose replicas have all stopped. `applied` is the last entry of each broker."""
+        """Topics whose replicas have all stopped. `applied`: the last entry that a broker
+        applied."""
         return self.deletions.due(applied, self.brokers, self._offline_names)
 
     def is_gone(self, name: str, applied: Mapping[int, int]) -> bool:
-        """Whether the topic is deleted as far as can be: what is left waits for what is offline."""
+        """Whether the topic is deleted, or its deletion waits only for what is offline."""
         if name not in self.deletions:
             return name not in self.topics
         return self.deletions.is_held_up(name, applied, self.brokers, self._offline_names)

@@ -80,7 +80,7 @@ def _waits(name: str, deletion: Deletion, live: Collection[int], offline: Collec
 
 
 def _is_applied(deletion: Deletion, applied: Mapping[int, int], live: Collection[int]) -> bool:
-    """By those of its brokers that are live."""
+    """Whether all its brokers that are live have applied the entry of the deletion."""
     return deletion.announced != NOT_ANNOUNCED and all(
         applied.get(broker, -1) >= deletion.announced
         for broker in deletion.brokers

@@ -61,7 +61,7 @@ class Feed:
         self._offline_watch = partial(on_due, "offline-replicas")
 
     async def load(self) -> None:
-        """Reads topics, states and configs, whatever was known; then acknowledges."""
+        """Reads all topics, states and configs, also those that are known; then acknowledges."""
         entries = await bulk_reads.numbered(self._zookeeper, paths.CHANGES, self._changes_watch)
         config_entries = await bulk_reads.numbered(
             self._zookeeper, paths.CONFIG_CHANGES, self._configs_watch

@@ -31,7 +31,7 @@ class NewPartitionWait:
         return info is not None and info.announced != SETTLED
 
     async def wait(self, names: Iterable[str]) -> None:
-        """Until the leaders of these topics' partitions know them, or the time is over."""
+        """Waits until the leaders of these topics' partitions know them, or the time is over."""
         topics = self._image.topics
         infos = [topics[name] for name in names if self.is_awaited(name)]
         if not infos:

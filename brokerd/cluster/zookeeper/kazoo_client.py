@@ -4,7 +4,7 @@
   answer as long as the session timeout that was asked for, and the session has ended by then. Here
   it waits for ANSWER_TIMEOUT_S and tries again.
 - The session timeout that the server granted is dropped by kazoo; here it is kept.
-- A chroot is taken as there: kazoo can make its last level only.
+- kazoo can make only the last level of a chroot; `make_chroot_async` makes all levels.
 - With credentials kazoo says that it is connected before the server has taken them, and gives up
   for ever where a connection ends meanwhile, which may be the server's end as well as its refusal.
   Here it is connected when they were taken, and goes on trying.
@@ -42,7 +42,7 @@ class Client(KazooClient):  # type: ignore[misc]
         self.refusal = ""
         """Why the credentials were not taken; '' when they were, or there are none."""
         self.has_credentials = credentials is not None
-        self._is_held_back = False
+        self._connected_is_held_back = False
         super().__init__(
             hosts=hosts,
             timeout=session_timeout_ms / 1000,
@@ -55,11 +55,11 @@ class Client(KazooClient):  # type: ignore[misc]
         self._connect_of_kazoo = self._connection._connect
         self._connection._connect = self._connect_and_note
         self._invoke_of_kazoo = self._connection._invoke
-        self._connection._invoke = self._invoke_soon
+        self._connection._invoke = self._invoke_with_limit
 
     def _connect_and_note(self, *address: Any) -> tuple[float, float]:
         """Notes the granted session timeout, of which kazoo's own method returns two thirds."""
-        self._is_held_back = self.has_credentials
+        self._connected_is_held_back = self.has_credentials
         try:
             read_timeout_ms, connect_timeout_ms = self._connect_of_kazoo(*address)
         except (ConnectionDropped, SessionExpiredError):
@@ -69,13 +69,13 @@ class Client(KazooClient):  # type: ignore[misc]
             raise ConnectionDropped(self.refusal) from error
         self.granted_timeout_ms = round(read_timeout_ms * 3 / 2)
         self.refusal = ""
-        if self._is_held_back:
-            self._is_held_back = False
+        if self._connected_is_held_back:
+            self._connected_is_held_back = False
             self._session_callback(KeeperState.CONNECTED)
         return read_timeout_ms, connect_timeout_ms
 
     def _session_callback(self, state: str) -> None:
-        if state != KeeperState.CONNECTED or not self._is_held_back:
+        if state != KeeperState.CONNECTED or not self._connected_is_held_back:
             super()._session_callback(state)
 
     def make_chroot_async(self, acl: Any = None) -> Any:
@@ -89,8 +89,8 @@ class Client(KazooClient):  # type: ignore[misc]
             self._call(Create(level, b"", acl or OPEN_ACL_UNSAFE, 0), result)
         return result
 
-    def _invoke_soon(self, timeout_s: float, request: Any, xid: int | None = None) -> Any:
-        """kazoo calls this for the opening of a session only, where it waits for the answer."""
+    def _invoke_with_limit(self, timeout_s: float, request: Any, xid: int | None = None) -> Any:
+        """Waits for ANSWER_TIMEOUT_S at most. kazoo calls this only to open a session."""
         return self._invoke_of_kazoo(min(timeout_s, ANSWER_TIMEOUT_S), request, xid)
 
 

@@ -40,7 +40,7 @@ PERSISTENT = (
     APPLIED,
     OFFLINE,
 )
-"""What every broker makes sure of when it starts, as Kafka's does."""
+"""Nodes that every broker creates when it starts, if they are missing, as Kafka's does."""
 
 
 def broker(broker_id: int) -> str:

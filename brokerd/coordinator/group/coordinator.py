@@ -1,6 +1,6 @@
 """The classic group coordinator of one partition of `__consumer_offsets`, without I/O.
 
-An adapter feeds it events, each with the time, and carries out the `Effects` that it returns:
+A runtime passes it events, each with the time, and carries out the `Effects` that it returns:
 
     requests   heartbeat; handle, with a function of join_group, sync_group, leave_group or offsets
     time       tick, due at `next_deadline_ms`
@@ -25,7 +25,7 @@ from brokerd.coordinator.group import (
 )
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
-from brokerd.coordinator.group.group import Group
+from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import (
     Effects,
@@ -49,9 +49,11 @@ DUE_MAX = 200
 class GroupCoordinator:
     """One per partition led; not thread-safe, called from one loop."""
 
-    def __init__(self, config: GroupConfig, held_by_all: Callable[[], int] | None = None) -> None:
-        """`held_by_all` is the sum of the `held_bytes` of all coordinators of the broker."""
-        self._state = PartitionGroups(config, MemberMemory(held_by_all))
+    def __init__(
+        self, config: GroupConfig, bytes_of_all_coordinators: Callable[[], int] | None = None
+    ) -> None:
+        """`bytes_of_all_coordinators`: the sum of `held_bytes` of the broker's coordinators."""
+        self._state = PartitionGroups(config, MemberMemory(bytes_of_all_coordinators))
 
     @property
     def held_bytes(self) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from brokerd.config.group import GroupConfig
 from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
-from brokerd.coordinator.group.group import Group, Member
+from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import Effects, JoinReply, Reply, SyncReply, Ticket, Write
 from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord

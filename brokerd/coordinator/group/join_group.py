@@ -7,7 +7,7 @@ from brokerd.config.group import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
 from brokerd.coordinator.group import rebalance, sessions
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
-from brokerd.coordinator.group.group import Group, Member
+from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES, size_of
 from brokerd.coordinator.group.messages import JoinReply, JoinRequest, SyncReply, Ticket
 from brokerd.coordinator.group.records import GroupRecord

@@ -2,7 +2,7 @@
 
 from brokerd.coordinator.group import rebalance
 from brokerd.coordinator.group.event_context import EventContext
-from brokerd.coordinator.group.group import Group
+from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.messages import LeaveReply, LeavingMember, Ticket
 from brokerd.errors import ErrorCode
 

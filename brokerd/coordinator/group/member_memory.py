@@ -13,16 +13,16 @@ MEMBER_BYTES = 1_000
 
 
 class MemberMemory:
-    """The memory of the groups of one partition; `of_all` returns that of all partitions."""
+    """The memory of the groups of one partition, which one coordinator has."""
 
-    def __init__(self, of_all: Callable[[], int] | None = None) -> None:
-        self._of_all = of_all
+    def __init__(self, bytes_of_all_coordinators: Callable[[], int] | None = None) -> None:
+        self._bytes_of_all = bytes_of_all_coordinators
         self.size_bytes = 0
 
     def has_room(self, more_bytes: int) -> bool:
         if more_bytes <= 0:
             return True
-        held_bytes = self.size_bytes if self._of_all is None else self._of_all()
+        held_bytes = self.size_bytes if self._bytes_of_all is None else self._bytes_of_all()
         return held_bytes + more_bytes <= MEMBER_MEMORY_BYTES_MAX
 
 

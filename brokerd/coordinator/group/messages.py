@@ -132,7 +132,7 @@ Reply = JoinReply | SyncReply | LeaveReply | OffsetsReply | DeleteReply
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Records to append together; answered by `write_done` or `write_failed` with this id."""
+    """Records to append together; their outcome (`write_done` …) is reported with this id."""
 
     write_id: int
     records: tuple[GroupsRecord, ...]
@@ -140,7 +140,7 @@ class Write:
 
 @dataclass(slots=True)
 class Effects:
-    """What the adapter has to do after an event: replies to send, writes to append, in order."""
+    """What the runtime has to do after an event: replies to send, writes to append, in order."""
 
     replies: list[tuple[Ticket, Reply]] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)

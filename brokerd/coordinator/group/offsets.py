@@ -13,7 +13,7 @@ from itertools import islice
 from brokerd.coordinator.group import sessions
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
-from brokerd.coordinator.group.group import Group
+from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.messages import (
     CommitRequest,
     DeleteReply,

@@ -13,7 +13,7 @@
 from brokerd.coordinator.group import sessions
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
-from brokerd.coordinator.group.group import Group, Member
+from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.messages import JoinReply, SyncReply
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.coordinator.group.transitions import ANSWERS, Action, Event, GroupState, Request
@@ -37,7 +37,7 @@ def prepare(context: EventContext, group: Group) -> None:
 
 
 def carry_out(context: EventContext, group: Group, answer: ErrorCode | Action) -> None:
-    """Does what `transitions` says after a change of membership."""
+    """Carries out the answer of `ANSWERS` to a change of membership."""
     if answer is Action.REBALANCE:
         prepare(context, group)
     elif answer is Action.COMPLETE_JOIN_IF_ALL_HERE:

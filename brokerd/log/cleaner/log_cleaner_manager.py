@@ -64,7 +64,7 @@ class Workers(Protocol):
     def run(self, job: Job, listener: Listener) -> None: ...
 
     def rest(self) -> None:
-        """There is no job for now."""
+        """There is no job for now: the workers may end."""
 
 
 @dataclass(slots=True)

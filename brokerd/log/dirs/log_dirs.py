@@ -126,7 +126,7 @@ class LogDirs:
     def may_hold_unseen(self, key: TopicPartition) -> bool:
         return bool(self.offline) and key not in self.of
 
-    def require_seen(self, key: TopicPartition, *, is_new: bool) -> None:
+    def refuse_if_maybe_offline(self, key: TopicPartition, *, is_new: bool) -> None:
         """Raises KafkaError(KAFKA_STORAGE_ERROR) for a partition whose log is in an offline
         directory, or may be if it is not new."""
         if key in self.lost:
@@ -160,7 +160,7 @@ class LogDirs:
             if key not in self.of:
                 self._note_gone(key)
 
-    def forget_older(self, key: TopicPartition) -> list[CheckpointFile]:
+    def forget_older_log(self, key: TopicPartition) -> list[CheckpointFile]:
         """A log is about to be created: clears the entries that checkpoints have of an older log
         with its name. Returns the files to sync, which makes this durable. Raises OSError."""
         if self._are_all_known and key not in self._gone:

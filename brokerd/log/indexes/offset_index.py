@@ -21,7 +21,7 @@ from brokerd.log.io.files import opened, read_whole
 ENTRY_BYTES: Final = 8
 PENDING_MAX: Final = 1024
 IN_MEMORY: Final = 1 << 62
-"""As the most entries that are pending: none reaches the file by itself."""
+"""As `pending_max`: no entry reaches the file by itself."""
 
 
 class CorruptIndexError(Exception):
@@ -90,7 +90,8 @@ class OffsetIndex:
         return self._positions[found - 1] if found else 0
 
     def position_above(self, offset: int) -> int:
-        """Where the first batch indexed begins that ends after an offset; 0 without one."""
+        """Where the first batch with an entry begins that ends after an offset; 0: there is
+        none."""
         found = bisect_right(self._offsets, offset - self._base_offset)
         return self._positions[found] if found < len(self._positions) else 0
 

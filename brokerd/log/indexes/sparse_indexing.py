@@ -14,9 +14,9 @@ Row = tuple[int, int, int]
 
 
 def index_batches(data: "Segment | RebuiltIndexes", rows: Sequence[Row]) -> None:
-    """Take in the batches that follow those before. One gets an index entry when more than so many
-    bytes lie between it and the last one that has one (LogSegment.append); the first one gets none:
-    a look-up that finds no entry starts there."""
+    """Takes in the next batches. A batch gets an index entry if more than `index_interval_bytes`
+    lie between it and the last one that has one (LogSegment.append); the first batch gets none: a
+    look-up that finds no entry starts there."""
     position = data.size_bytes
     since = data.bytes_since_index
     if position == 0:

@@ -87,7 +87,7 @@ class TimeIndex:
         return self._last_ms, self._base_offset + self._last_offset
 
     def append(self, timestamp_ms: int, last_offset: int) -> None:
-        """Adds a largest timestamp, if it has risen. Many at a time reach the file."""
+        """Adds an entry if the largest timestamp has risen. Many at a time reach the file."""
         if timestamp_ms <= self._last_ms:
             return
         offset = last_offset - self._base_offset

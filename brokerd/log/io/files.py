@@ -38,7 +38,7 @@ def make_empty(path: str) -> None:
 
 
 def rename_if_there(path: str, to: str) -> bool:
-    """Whether there was a file to rename. Raises OSError."""
+    """Renames a file; returns whether there was one. Raises OSError."""
     try:
         os.rename(path, to)
     except FileNotFoundError:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from brokerd.log.local_log import LocalLog
 
 SEGMENTS_MAX: Final = 64
-"""So many are synced by one job, which pins their files; then others have their turn."""
+"""One job syncs so many segments, whose files it pins; then jobs of other logs have their turn."""
 
 Done = Callable[[], None]
 

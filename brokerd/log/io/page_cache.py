@@ -24,8 +24,8 @@ READ_AHEAD_BYTES: Final = 1 << 20
 READ_AHEAD_MAX_BYTES: Final = 8 << 20
 AHEAD_FACTOR: Final = 4
 READS_MAX: Final = 12
-"""Each attempt finds the next bytes that are not in memory. After so many reads by threads, the
-next attempt waits for the disk."""
+"""Each attempt of a request finds the next bytes that are not in memory. After so many reads by
+threads, the next attempt waits for the disk. (A Fetch has a limit of its own.)"""
 _SMALL_BYTES: Final = 64 << 10
 _PROBE_BYTES: Final = 64 << 10
 _ADVICE_BYTES: Final = 256 << 10
@@ -103,7 +103,7 @@ class PendingFilesRead:
                     _read_tail(f"{self._directory}/{name}")
 
     def release(self) -> None:
-        """No file is pinned."""
+        """Does nothing: no file is pinned."""
 
 
 def require_cached_index(segment: "Segment") -> None:
@@ -135,7 +135,7 @@ def is_cached(fd: int, position_bytes: int, size_bytes: int) -> bool:
 
 
 def is_file_cached(path: str) -> bool:
-    """The same for a whole file; a file that does not exist counts as read."""
+    """Whether a whole file is in the page cache; a file that does not exist counts as cached."""
     try:
         with opened(path) as fd:
             size_bytes = os.fstat(fd).st_size

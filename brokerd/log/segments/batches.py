@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from brokerd.log.segments.segment import Segment
 
 ROWS_MAX: Final = 1_000
-"""So many batches are accounted for at a time."""
+"""So many batches are indexed at a time."""
 PositionedBatch = tuple[int, BatchHeader]
 """Where in its file a batch begins, and its header."""
 
@@ -42,7 +42,7 @@ def up_to_damage(
 
 
 def refuse_blank(segment: "Segment", position: int) -> None:
-    """CORRUPT_MESSAGE, as in Kafka, where there is not even the claim of a batch."""
+    """Raises CORRUPT_MESSAGE, as Kafka, if `position` has no batch header with a possible size."""
     header = header_at(segment.file.fd(), position)
     if header is None or header.size_bytes < HEADER_BYTES:
         raise KafkaError(

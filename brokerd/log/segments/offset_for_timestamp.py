@@ -15,7 +15,7 @@ from brokerd.log.io.page_cache import NotInPageCache
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
 from brokerd.protocol.compression import TooManyBytes, decompress
-from brokerd.protocol.record_walk import first_at_or_after as first_record
+from brokerd.protocol.record_by_timestamp import first_at_or_after as first_record
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 if TYPE_CHECKING:

@@ -103,7 +103,7 @@ class Segment:
         with suppress(OSError):  # what then stays behind the end is overwritten, or recovered
             os.ftruncate(fd, self.size_bytes)
 
-    def remember(self, offset: int, position_bytes: int) -> None:
+    def remember_position(self, offset: int, position_bytes: int) -> None:
         """Note that the batch with base offset `offset` starts at `position_bytes`."""
         memo = self._memo
         memo[offset] = position_bytes
@@ -141,8 +141,9 @@ class Segment:
         return self.size_bytes
 
     def _start_for(self, offset: int, *, may_block: bool) -> int:
-        """Where to begin to look for an offset. Who reads on asks for the first offset of a batch
-        that has an entry itself: below it, the batch is not needed and may be on the disk only."""
+        """Where to begin to look for an offset. A client that reads on asks for the first offset of
+        a batch. If that batch has an entry, the look-up begins there: the batches before it are not
+        needed, and may be on the disk only."""
         above = self.index.position_above(offset)
         if above:
             if not may_block:

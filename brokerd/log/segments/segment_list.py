@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SegmentList:
-    __slots__ = ("_bases", "_segments", "_skips", "active", "walked")
+    __slots__ = ("_aborted_skips", "_bases", "_segments", "active", "walked")
 
     def __init__(self, segments: list[Segment]) -> None:
         self.reset(segments)
@@ -26,7 +26,8 @@ class SegmentList:
     def reset(self, segments: list[Segment]) -> None:
         self._segments = segments
         self._bases = [segment.base_offset for segment in segments]
-        self._skips: dict[int, int] = {}  # from one to the next that may have aborted transactions
+        # from a segment's number to that of the next one that may have aborted transactions
+        self._aborted_skips: dict[int, int] = {}
         self.active = segments[-1]
         self.walked: dict[TimestampSearch, Found | None] = {}  # see `offset_for_timestamp`
 
@@ -64,7 +65,7 @@ class SegmentList:
         end = number + len(old)
         self._segments[number:end] = [segment]
         self._bases[number:end] = [segment.base_offset]
-        self.forget_skips()
+        self.forget_aborted_skips()
 
     def _number_of(self, offset: int) -> int:
         """Number of the segment that holds `offset`; the first one for offsets before it."""
@@ -96,9 +97,9 @@ class SegmentList:
         min_one_batch: bool,
         may_block: bool,
     ) -> FileRange | None:
-        """The batches of one segment from the one that holds `offset` on, all below `up_to`. Cut at
-        a known batch boundary where `max_bytes` cuts it, else anywhere in a batch. Raises
-        NotInPageCache if not may_block and it would wait for the disk."""
+        """The batches of one segment from the one that holds `offset` on, all below `up_to`. Where
+        `max_bytes` ends it, it ends at a batch boundary if one is known, else within a batch.
+        Raises NotInPageCache if not may_block and it would wait for the disk."""
         segment = self.active
         number = len(self._segments) - 1
         if offset < segment.base_offset:
@@ -160,7 +161,8 @@ class SegmentList:
         return list(self._aborted(offset, offset))
 
     def _aborted(self, offset: int, began_below: int) -> Iterator[AbortedTxn]:
-        """An aborted transaction may have its marker in any later segment."""
+        """The aborted transactions that began below `began_below`, with a marker in the segment of
+        `offset` or in any later one."""
         number = self._number_of(offset)
         while number < len(self._segments):
             number = self._next_aborting(number)
@@ -176,7 +178,7 @@ class SegmentList:
         any, that of the active one, to which some may be added."""
         passed = []
         while number < len(self._segments) - 1:
-            following = self._skips.get(number)
+            following = self._aborted_skips.get(number)
             if following is None:
                 if self._segments[number].aborted:
                     break
@@ -184,11 +186,11 @@ class SegmentList:
             passed.append(number)
             number = following
         for each in passed:
-            self._skips[each] = number
+            self._aborted_skips[each] = number
         return number
 
-    def forget_skips(self) -> None:
-        self._skips.clear()
+    def forget_aborted_skips(self) -> None:
+        self._aborted_skips.clear()
 
     def add(self, segment: Segment) -> None:
         self._segments.append(segment)
@@ -199,7 +201,7 @@ class SegmentList:
         """Take out the oldest segments, but never all of them."""
         dropped = self._segments[:count]
         del self._segments[:count], self._bases[:count]
-        self.forget_skips()
+        self.forget_aborted_skips()
         return dropped
 
     def drop_after(self, offset: int) -> list[Segment]:
@@ -207,7 +209,7 @@ class SegmentList:
         kept = max(bisect_right(self._bases, offset), 1)
         dropped = self._segments[kept:]
         del self._segments[kept:], self._bases[kept:]
-        self.forget_skips()
+        self.forget_aborted_skips()
         self.active = self._segments[-1]
         return dropped
 

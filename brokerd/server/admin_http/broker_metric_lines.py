@@ -20,7 +20,7 @@ from brokerd.errors import ErrorCode
 from brokerd.integer_ranges import INT64_MAX
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.log_manager import LogManager
-from brokerd.metrics import FETCH, PARTS, PRODUCE, BrokerMetrics
+from brokerd.metric_counters import FETCH, PARTS, PRODUCE, BrokerMetrics
 from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
 from brokerd.server.admin_http.prometheus_text import Row, family, head, histogram, singles
 from brokerd.server.background.pending_reads import PendingReads
@@ -37,11 +37,11 @@ MS_PER_S = 1000
 RUNNING, STARTING = 3, 1
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TIMES = {
-    "queue": ("requestqueuetimems", "until the receive that brought them began"),
-    "local": ("localtimems", "until the reply was made and handed to the socket"),
+    "queue": ("requestqueuetimems", "from when the loop woke until it began to receive them"),
+    "local": ("localtimems", "from the receive until the reply was handed to the socket"),
     "remote": ("remotetimems", "waiting for records, replicas, members or ZooKeeper"),
-    "send": ("responsesendtimems", "until the peer took what it did not take at once"),
-    "total": ("totaltimems", "altogether, without the last"),
+    "send": ("responsesendtimems", "from then until the peer took what it did not take at once"),
+    "total": ("totaltimems", "altogether, without the time of sending"),
 }
 _GROUP_STATES = ("PreparingRebalance", "CompletingRebalance", "Stable", "Empty", "Dead")
 
@@ -274,20 +274,20 @@ class BrokerMetricLines:
         )
 
     def _waiting(self) -> Iterator[str]:
-        lot = self.purgatory
+        purgatory = self.purgatory
         prefix, text = "kafka_server_delayed", "Requests that wait: long polls, acks=all."
         rows: list[Row] = [
-            ({"delayedOperation": api_name(key)}, lot.counts[key]) for key in (PRODUCE, FETCH)
+            ({"delayedOperation": api_name(key)}, purgatory.counts[key]) for key in (PRODUCE, FETCH)
         ]
         for name in ("purgatorysize", "numdelayedoperations"):
             yield from family(f"{prefix}operationpurgatory_{name}", "gauge", text, rows)
-        expired: list[Row] = [({"fetcherType": "consumer"}, lot.expired)]
+        expired: list[Row] = [({"fetcherType": "consumer"}, purgatory.expired)]
         name, text = f"{prefix}fetchmetrics_expires_total", "Long polls whose time ran out."
         yield from family(name, "counter", text, expired)
         cold = self.pending_reads.requests
         yield from singles(
             "brokerd_",
-            ("parked_requests", "All of them.", lot.count),
+            ("parked_requests", "Requests that wait, of all APIs.", purgatory.count),
             ("cold_fetches_total", "Fetches that had to wait for the disk.", cold),
         )
 

@@ -1,12 +1,13 @@
 """A small HTTP/1.1 server for GET on 127.0.0.1: enough for probes, a scraper and the console.
 
 The head, the connections and the time a client may take are limited. Bodies and pipelined requests
-are refused. Requests without the token wait for turns, so that they cannot slow down the broker's
-own clients.
+are refused. Requests without the token are begun one after another, TURN_INTERVAL_S apart (their
+turns), so that they cannot slow down the broker's own clients.
 
-If no more connections may be open, a new one ends another that waits for its client, or again for a
-turn: first one that has not shown the token, of these the one that has waited longest. If there is
-none it waits. So nobody keeps others out by holding connections open.
+If no more connections may be open, a new one ends another: one whose client has to send or to read,
+or one without the token that was answered already and waits for its next turn. Those without the
+token go first, of these the one that has waited longest. If there is none, the new one waits. So
+nobody keeps others out by holding connections open.
 """
 
 import asyncio

@@ -81,7 +81,7 @@ class PrometheusPage:
                 yield piece
 
     def _topics(self, counts: PartitionCounts, *, with_sizes: bool) -> Iterator[str]:
-        """Kafka counts all topics together under the same names, without a label."""
+        """Sums by topic; as in Kafka, those of all topics have the same names, without a label."""
         metrics = self.broker_lines.metrics
         total = list(counts.total)
         total[TRAFFIC.index("failed_produces")] = metrics.failed_produces

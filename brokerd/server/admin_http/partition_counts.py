@@ -17,7 +17,7 @@ class PartitionCounts:
         self.traffic: dict[str, list[int]] = {}
         self.sizes: dict[str, int] = {}
         self.labels: dict[str, str] = {}
-        """Of each topic, as they stand in the page."""
+        """The labels of each topic, as they stand in the page."""
         self._gone = {topic: list(sums) for topic, sums in replicas.gone_by_topic.items()}
         self.offline = len(replicas.offline)
         self.partitions = self.leaders = self.reassigning = 0

@@ -12,12 +12,12 @@ from typing import Any
 
 from brokerd.config.broker_config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
 from brokerd.config.docs import BROKER_DOCUMENTATION, KEPT_DOCUMENTATION, TOPIC_DOCUMENTATION
-from brokerd.config.dynamic_config import DYNAMIC_ONLY, BrokerSettings, is_read_only
+from brokerd.config.dynamic_config_changes import DYNAMIC_ONLY, BrokerSettings, is_read_only
 from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
+from brokerd.config.setting_update_modes import known_setting
 from brokerd.config.tls_settings import KEYS as TLS_KEYS
 from brokerd.config.tls_settings import PREFIX, PROTOCOLS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
-from brokerd.config.update_modes import known_setting
 from brokerd.config.values import ConfigSource, ConfigType, comma_list, java_double, words
 
 Entry = dict[str, Any]

@@ -13,10 +13,10 @@ from typing import Any
 from brokerd.cluster.admin.configs import ConfigAdmin, ConfigUpdate
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.topic_names import check_topic_name
-from brokerd.config.dynamic_config import DEFAULT_NAME, check_change
+from brokerd.config.dynamic_config_changes import DEFAULT_NAME, check_change
 from brokerd.config.incremental_changes import ConfigChange, ConfigOperation, apply_operations
+from brokerd.config.setting_update_modes import known_setting
 from brokerd.config.topic_config_changes import apply_changes, check_topic_config
-from brokerd.config.update_modes import known_setting
 from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.messages import item_encoder

@@ -28,7 +28,7 @@ MAX_TIMESTAMP = -3
 EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
 SPECIAL_FROM = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
-"""The version from which on each stands for what it does."""
+"""The first version of ListOffsets in which a special timestamp has its meaning."""
 
 
 @dataclass(frozen=True, slots=True)

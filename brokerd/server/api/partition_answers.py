@@ -95,7 +95,7 @@ class _Answers:
     async def _try_again(
         self, late: list[_Place], *, may_block: bool
     ) -> tuple[list[_Place], list[PendingRead]]:
-        """Those that still need a read, and which read."""
+        """Tries to answer these; returns those that still need a read, and the reads."""
         left: list[_Place] = []
         pending: list[PendingRead] = []
 

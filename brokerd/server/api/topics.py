@@ -7,7 +7,7 @@ from uuid import UUID
 from brokerd.cluster.admin.new_topic_plan import TopicPlan
 from brokerd.cluster.admin.requests import NewPartitions, NewTopic
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-from brokerd.config.dynamic_config import BrokerSettings
+from brokerd.config.dynamic_config_changes import BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item

@@ -1,4 +1,4 @@
-"""The APIs of transactions: refused, as in `producers`; lists of transactions are empty."""
+"""The APIs of transactions: all refused (why: see `producers`); lists of transactions are empty."""
 
 from typing import Any, NoReturn
 
@@ -15,7 +15,7 @@ class TransactionHandlers:
     end_txn = txn_offset_commit = add_offsets_to_txn
 
     def add_partitions_to_txn(self, context: RequestContext, request: Any) -> Fields:
-        """Its errors have names of their own, so that nobody else can put them there."""
+        """Sets the error itself: in this API, `error_responses` does not know the error's field."""
         return {
             "results_by_topic_v3_and_below": [
                 {

@@ -23,7 +23,7 @@ MODULE = "brokerd.log.cleaner.worker"
 RESTS_MAX = 4
 """So many looks in a row find nothing to do before processes are ended."""
 DYING_S = 1.0
-"""Who sends a signal to a process that has just died takes its exit code from who waits for it."""
+"""So long a dying process gets no signal: with one, its exit code would not reach `wait`."""
 _ROOT = str(Path(str(brokerd.__file__)).parents[1])
 
 

@@ -11,7 +11,7 @@ from time import monotonic
 
 from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.io.flush import FlushJob
-from brokerd.metrics import Histogram
+from brokerd.metric_counters import Histogram
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from brokerd.clock import Clock
-from brokerd.metrics import Histogram
+from brokerd.metric_counters import Histogram
 
 logger = logging.getLogger(__name__)
 

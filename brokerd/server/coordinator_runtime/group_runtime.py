@@ -35,7 +35,7 @@ class GroupRuntime:
         config: GroupConfig,
         commit_timeout_ms: int,
         clock: Clock,
-        held_by_all: Callable[[], int],
+        bytes_of_all_coordinators: Callable[[], int],
     ) -> None:
         self.leader_epoch = partition.leader_epoch
         self.loading = True
@@ -43,8 +43,8 @@ class GroupRuntime:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._config = config
-        self._held_by_all = held_by_all
-        self.coordinator = GroupCoordinator(config, held_by_all)  # others only read from it
+        self._bytes_of_all = bytes_of_all_coordinators
+        self.coordinator = GroupCoordinator(config, self._bytes_of_all)  # others only read from it
         self._writes = GroupWrites(partition, acks, commit_timeout_ms, self)
         self._waiting: dict[Ticket, asyncio.Future[Reply]] = {}
         self._tickets = 0
@@ -60,7 +60,7 @@ class GroupRuntime:
 
     async def read_log(self) -> None:
         """Replays the partition up to its log end into a new coordinator. Raises as `load` does."""
-        self.coordinator = GroupCoordinator(self._config, self._held_by_all)
+        self.coordinator = GroupCoordinator(self._config, self._bytes_of_all)
         log = self._partition.log
         log.check_end()
         self._loaded_offset = log.log_end_offset

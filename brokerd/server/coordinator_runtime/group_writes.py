@@ -2,7 +2,7 @@
 
 All writes of one iteration of the event loop are appended together, in few batches. A write is
 
-- done when the high watermark has passed its last record (`ack_queues`);
+- done when the high watermark has passed its last record (`ack_timers`);
 - failed if it could not be appended; if only it cannot be encoded, the others are appended;
 - timed out if the high watermark has not passed it after `offsets.commit.timeout.ms`: its request
   is answered with an error; it is done when the high watermark passes it.

@@ -132,7 +132,7 @@ class FetchAttempt:
         return {each.log.topic_id.bytes: each.topic for each in self.partitions}
 
     def _files(self) -> int:
-        """Of so many partitions a file is open or will be read."""
+        """The number of partitions of which a file is open or will be read."""
         return len(self._counts) + len(self.pending_reads) - len(self.unloaded)
 
     def _refuse(self, wanted: FetchPartition, error: ErrorCode) -> None:

@@ -46,8 +46,9 @@ class FetchHandler:
             return
         served = ServedFetch(self, connection, header, request, fetch)
         served.serve()
-        if served.led is not None and connection.fetch_memo is None:
-            connection.fetch_memo = memo_of(self.max_bytes, header, request, served.led, frame)
+        partition = served.answered_alone
+        if partition is not None and connection.fetch_memo is None:
+            connection.fetch_memo = memo_of(self.max_bytes, header, request, partition, frame)
 
     async def serve_large(
         self,

@@ -74,7 +74,7 @@ class _Partition:
         self.high_watermark = reply.high_watermark
         self.log_start_offset = reply.log_start_offset
         if reply.error:
-            self.high_watermark = -1  # so that its end is answered, too
+            self.high_watermark = -1  # so that the next answer without an error is sent, too
             return True
         return has_news
 
@@ -99,7 +99,7 @@ class Session:
         self.moves = 0
         self.is_open = True
         self.size = 0
-        """What it counts as: PARTITIONS_MAX."""
+        """What it counts as against `session_cache.PARTITIONS_MAX`."""
         self._unnamed: dict[TopicIdPartition, _Partition] = {}
 
     def update(

@@ -27,6 +27,7 @@ from brokerd.protocol.framing import RequestHeader
 from brokerd.replication.partition import Partition
 from brokerd.replication.state import NO_LEADER
 from brokerd.server.background.pending_reads import load_log
+from brokerd.server.fetch.delayed_fetch import delay_fetch
 from brokerd.server.fetch.fetch_attempt import FetchAttempt
 from brokerd.server.fetch.fetch_session import Session
 from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
@@ -44,7 +45,7 @@ logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 READ_ROUNDS_MAX = 4
 AT_ONCE_MAX: Final = 1_000
-"""Of more partitions than this a Fetch is served in turns: a few milliseconds."""
+"""A Fetch of more partitions than this, which take a few milliseconds, is served in turns."""
 SLICE = 100
 PARTITION_BYTES = 256
 """About what one partition of a Fetch that waits takes of memory."""
@@ -58,7 +59,7 @@ class ServedFetch:
 
     __slots__ = (
         "_connection", "_ends_s", "_fetch", "_handler", "_header", "_min_bytes", "_request",
-        "_since", "_slot", "_unknown", "led",
+        "_since", "_slot", "_unknown", "answered_alone",
     )  # fmt: skip
 
     def __init__(
@@ -77,12 +78,13 @@ class ServedFetch:
         self._header = header
         self._request = request
         self._fetch = fetch
+        # of the partitions unknown at the first attempt, not read again; None until it has ended
         self._unknown: list[FetchReply] | None = None
         self._min_bytes: MinBytesTracker | None = None
         self._ends_s = monotonic() + request.max_wait_ms / 1000
         self._since = since
         self._slot = slot
-        self.led: Partition | None = None
+        self.answered_alone: Partition | None = None
         """The partition, if there is one alone and it was answered without a wait or an error."""
 
     def serve(self) -> None:
@@ -143,6 +145,7 @@ class ServedFetch:
             elif attempt.is_enough or self._ends_s <= monotonic() or not self._has_any(attempt):
                 yield from self._send(attempt)
                 return
+            # without a slot it is still in its receive: nothing has moved since the attempt
             elif self._slot is None or not (self._fetch.has_moved or attempt.has_moved):
                 self._delay(attempt, self._ends_s - monotonic())
                 return
@@ -169,8 +172,9 @@ class ServedFetch:
             self._min_bytes = MinBytesTracker(self._handler.led, self._request, fetch, attempt)
         if fetch.session is not None:
             waits_on = (fetch.session,)
-        self._handler.purgatory.delay(
-            self._connection, waits_on, timeout_s, self._may_be_enough, self.serve
+        purgatory = self._handler.purgatory
+        delay_fetch(
+            purgatory, self._connection, waits_on, timeout_s, self._may_be_enough, self.serve
         )
 
     def _may_be_enough(self, moved: Collection[Partition]) -> bool:
@@ -206,7 +210,7 @@ class ServedFetch:
             raise
         self._deliver(parts)
         if self._slot is None and len(attempt.partitions) == 1 and not attempt.failed:
-            (self.led,) = attempt.partitions
+            (self.answered_alone,) = attempt.partitions
 
     def _to_send(self, attempt: FetchAttempt, some: list[FetchReply]) -> list[FetchReply]:
         """Those that are sent, without what a session leaves out; counts the errors of all."""

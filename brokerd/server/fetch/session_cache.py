@@ -123,7 +123,7 @@ class FetchContext:
         return NO_SESSION if self._made is None else self._made.id
 
     def changed(self, replies: list[FetchReply]) -> list[FetchReply]:
-        """Those of some replies that are sent; after `settle`. Raises KafkaError as `settle`."""
+        """Which of these replies are sent; after `settle`. Raises KafkaError as `settle`."""
         if self.session is not None:
             self._require_epoch(self.session)
             return self.session.changed(replies)
@@ -155,7 +155,7 @@ class FetchSessionCache:
         self._names = names
         self._sessions: dict[int, Session] = {}  # the one used longest ago first
         self._size = 0
-        # until then no session that is old enough to be replaced is smaller than this
+        # up to _none_until_ms no session that may be replaced is smaller than _none_below
         self._none_until_ms = self._none_below = 0
         self.evictions = 0
 

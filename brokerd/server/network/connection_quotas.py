@@ -2,7 +2,7 @@
 
 As Kafka's ConnectionQuotas: one above `max.connections.per.ip` is closed; above `max.connections`,
 or faster than `max.connection.creation.rate`, connections wait in the system's queue. Each listener
-has these two for itself too; what all listeners together may have is not held against the protected
+has these two for itself, too. The limits of all listeners together do not apply to the protected
 one, that of brokers.
 """
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.server.network.connection import Connection
 from brokerd.server.requests.request_times import RequestTimes
 

@@ -3,8 +3,7 @@
 import asyncio
 import logging
 import socket
-import ssl
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from ipaddress import ip_address
@@ -13,7 +12,7 @@ from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.listeners import Listener
 from brokerd.config.permitted_listener_changes import IN_THE_FILE, address, reaches_further
 from brokerd.config.tls_settings import TlsSettings
-from brokerd.security.ssl_contexts import TlsError, server_context
+from brokerd.server.network.listener_tls_contexts import ListenerTlsContexts
 
 logger = logging.getLogger(__name__)
 
@@ -38,14 +37,13 @@ class Listeners:
         self, on_connect: Callable[[socket.socket, str], None], file: BrokerConfig | None = None
     ) -> None:
         self._file = file
-        self.contexts: dict[str, ssl.SSLContext] = {}
-        """How those listeners speak that have TLS; for connections from now on."""
+        self.tls_contexts = ListenerTlsContexts()
         self._on_connect = on_connect
         self._loop = asyncio.get_running_loop()
         self._sockets: dict[str, socket.socket] = {}
         self._asked: dict[str, Listener] = {}
         self._addresses: dict[str, str] = {}
-        """Of the names among hosts, as they were found last."""
+        """The address of each host that is a name, as it was found last."""
         self._checks = asyncio.Lock()
         self._accepts = False
 
@@ -60,7 +58,7 @@ class Listeners:
         """Makes exactly the listeners of `config` open, and opens all key and trust stores again. A
         listener with another address is moved; one whose store is gone keeps the one it has. Raises
         TlsError and BindError; then nothing has changed. One call at a time."""
-        contexts = await asyncio.to_thread(_load_contexts, config.tls, self.contexts)
+        contexts = await self.tls_contexts.load(config.tls)
         await self._look_up(config)
         added, going = self._difference(config)
         self._check_reach(added, config)
@@ -73,7 +71,7 @@ class Listeners:
             raise
         self._sockets |= opened
         self._asked = {each.name: each for each in config.listeners}
-        self.contexts = contexts
+        self.tls_contexts.current = contexts
         for each in added:
             self.resume(each.name)
 
@@ -92,7 +90,7 @@ class Listeners:
     async def check_store(self, settings: TlsSettings) -> None:
         """Checks that the stores of a listener can be opened. Raises TlsError."""
         async with self._checks:
-            await asyncio.to_thread(server_context, settings)
+            await self.tls_contexts.check(settings)
 
     def _check_reach(self, added: Iterable[Listener], config: BrokerConfig) -> None:
         file = self._file
@@ -171,24 +169,6 @@ class Listeners:
         for name in names:
             self.pause(name)
             self._sockets.pop(name).close()
-
-
-def _load_contexts(
-    tls: Mapping[str, TlsSettings], current: Mapping[str, ssl.SSLContext]
-) -> dict[str, ssl.SSLContext]:
-    """The contexts of the listeners with TLS, by name. Reads files. A listener whose store cannot
-    be opened any more keeps its `current` context. Raises TlsError if it has none."""
-    contexts = {}
-    for name, settings in tls.items():
-        try:
-            contexts[name] = server_context(settings)
-        except TlsError as error:
-            if name not in current:
-                error.listener = name
-                raise
-            contexts[name] = current[name]
-            logger.error("%s keeps the key and the trust store that it has: %s", name, error)
-    return contexts
 
 
 def _bound(

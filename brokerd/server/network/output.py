@@ -15,20 +15,20 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 
 SENDFILE_MIN_BYTES = 64 * 1024
 JOIN_MAX_BYTES = 512 * 1024
-TURN_BYTES, SHORT_TURN_BYTES = 2 << 20, 256 << 10
-"""After so much other connections have their turn, however fast this one reads: after the smaller
-one while there are producers, who would wait 0.5 ms for 2 MiB. Who only reads gains by the larger:
-it saves a tenth of the processor time."""
+FLUSH_BYTES, SHORT_FLUSH_BYTES = 2 << 20, 256 << 10
+"""One flush sends about so much, however fast the client reads; then other connections are served.
+The smaller one while there are producers, which would wait 0.5 ms for 2 MiB; without any, the
+larger saves a tenth of the processor time."""
 
 HELD_BYTES_MAX = 1 << 20
 """A connection that holds more than this in replies that are due or wait is not served further
 until it holds less; one reply of any size is always let in."""
 SLOT_BYTES = 1 << 10
-"""What a request that waits is counted as, besides what it says itself."""
+"""What a request that waits is counted as, besides the bytes given to `reserve`."""
 RANGE_BYTES = 512
 """What a file range is counted as: it holds a descriptor and no memory."""
 DISK_ERRORS: Final = frozenset(
@@ -159,15 +159,15 @@ class OutputQueue:
         read."""
         ready = self._ready
         sent_before = self.sent_bytes
-        turn_ends = sent_before + TURN_BYTES
+        flush_ends = sent_before + FLUSH_BYTES
         while ready:
             head = ready[0]
             if is_file(head) and head.size_bytes > SENDFILE_MIN_BYTES:
-                turn_ends = sent_before + self._turn_bytes
-                done = self._send_file(head, turn_ends)
+                flush_ends = sent_before + self._flush_bytes
+                done = self._send_file(head, flush_ends)
             else:
                 done = self._send_bytes()
-            if not done or (self.sent_bytes >= turn_ends and ready):
+            if not done or (self.sent_bytes >= flush_ends and ready):
                 return False
         self.all_sent()
         return True
@@ -186,16 +186,16 @@ class OutputQueue:
         self._ready.clear()
 
     @property
-    def _turn_bytes(self) -> int:
-        return SHORT_TURN_BYTES if self._loop.has_producers else TURN_BYTES
+    def _flush_bytes(self) -> int:
+        return SHORT_FLUSH_BYTES if self._loop.has_producers else FLUSH_BYTES
 
-    def _send_file(self, head: Any, turn_ends: int) -> bool:
+    def _send_file(self, head: Any, flush_ends: int) -> bool:
         while self._sent_of_head < head.size_bytes:
-            left_of_turn = turn_ends - self.sent_bytes
-            if left_of_turn <= 0:
+            left_bytes = flush_ends - self.sent_bytes
+            if left_bytes <= 0:
                 return False
             require_uncut(head)
-            wanted = min(head.size_bytes - self._sent_of_head, left_of_turn)
+            wanted = min(head.size_bytes - self._sent_of_head, left_bytes)
             start = head.position_bytes + self._sent_of_head
             try:
                 # What a short send leaves is tried again at once: the reader has often made room.

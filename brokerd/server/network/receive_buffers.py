@@ -96,7 +96,7 @@ class LoanedFrame:
     __slots__ = ("_buffers", "_filled", "_growth", "buffer", "grown_at", "size")
 
     def __init__(self, buffers: ReceiveBuffers, size: int, head: memoryview, now: float) -> None:
-        """Of `size` bytes, of which those of `head` are there."""
+        """A frame of `size` bytes, of which those of `head` are there."""
         self._buffers = buffers
         self.size = size
         self.grown_at = now

@@ -8,7 +8,7 @@ import select
 import selectors
 from time import monotonic
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 _NOT_READ, _NOT_WRITE = ~select.EPOLLIN, ~select.EPOLLOUT

@@ -269,15 +269,16 @@ class SocketServer:
         router = self._router
         assert router is not None, "before accept no connection comes"
         loop = router.metrics.loop
-        context = self.listeners.contexts.get(name)
+        context = self.listeners.tls_contexts.current.get(name)
         if context is None:
             return Connection(client, OutputQueue(client, loop), host, name, self, router)
         tls = TlsSocket(client, context, self._ciphertext)
         return TlsConnection(tls, TlsOutputQueue(tls, loop), host, name, self, router)
 
     def _set_options(self, client: socket.socket) -> None:
-        """-1, the default unlike Kafka's, leaves a buffer to the kernel: with 100 KiB a fetch would
-        be sent in six pieces, and received in ten what is one receive (docs/decisions/0005)."""
+        """A buffer size of -1, the default unlike Kafka's, is left to the kernel: with 100 KiB a
+        fetch would be sent in six pieces, and received in ten what is one receive
+        (docs/decisions/0005)."""
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for option, size_bytes in (
             (socket.SO_SNDBUF, self._config.socket_send_buffer_bytes),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import End, OutputQueue, is_file, read_part
 from brokerd.server.network.tls_socket import TlsSocket
@@ -92,7 +92,7 @@ class TlsOutputQueue(OutputQueue):
                 if not self._ready:
                     self.all_sent()
                     return True
-                if tls.sent_bytes >= sent_before + self._turn_bytes:
+                if tls.sent_bytes >= sent_before + self._flush_bytes:
                     return False
                 tls.write(self._piece())
             return False

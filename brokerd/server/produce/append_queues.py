@@ -197,7 +197,7 @@ class AppendQueues:
         self, queue: _Queue, entries: list[_Entry], done: Sequence[Batch | KafkaError]
     ) -> None:
         if self._closed or queue.at_work is not entries:
-            return  # a thread may have found in time what was given up, or later
+            return  # after a `submit` that raised, a thread may do the job: the first result counts
         queue.at_work = []
         results = self._append(queue.partition, done)
         size_bytes = sum(entry.size_bytes for entry in entries)

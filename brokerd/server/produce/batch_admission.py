@@ -1,17 +1,17 @@
 """Decides whether a producer's batch may be appended, and what must be done to it before.
 
-`batch_validator` always checks the header and the CRC. The records are checked on a compacted topic
-(each needs a key); if the topic limits timestamps or stores with another codec; if the header is
-odd (`has_odd_header`); and always with `brokerd.validate.records=all`. A small batch is checked at
-once; all else is `Work` for a thread (`append_queues`).
+`batch_header_validator` always checks the header and the CRC. The records are checked on a
+compacted topic (each needs a key); if the topic limits timestamps or stores with another codec; if
+the header is odd (`has_odd_header`); and always with `brokerd.validate.records=all`. A small batch
+is checked at once; all else is `Work` for a thread (`append_queues`).
 """
 
 from brokerd.config.log_config import LogConfig
-from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
+from brokerd.protocol.batch_header_validator import check_batch, has_odd_header
 from brokerd.protocol.batch_rewrite import Work, perform
-from brokerd.protocol.batch_validator import check_batch, has_odd_header
 from brokerd.protocol.compression import Codec, TooManyBytes
-from brokerd.protocol.record_walk import Rules
+from brokerd.protocol.record_validator import Rules
 from brokerd.protocol.records import BatchHeader
 
 VALIDATE_ALL = "all"
@@ -43,7 +43,7 @@ def admit(
     """Checks one batch; returns the work to do before it is appended, if any. Raises KafkaError."""
     header = check_batch(records, log.max_message_bytes)
     if header.codec > codec_max(version):
-        raise NoBatchError(
+        raise InvalidProduceRecordsError(
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
             f"Produce {version} may not carry zstd, Produce {ZSTD_FROM} may",
         )

@@ -46,8 +46,8 @@ from brokerd.server.requests.purgatory import Purgatory
 logger = logging.getLogger(__name__)
 
 FIRST_USES_MAX = 32
-"""Of more partitions at once those whose log is used for the first time are appended to in several
-iterations of the loop."""
+"""If one `append_all` has more partitions than this, those whose log is not loaded yet go through
+`append_queues`, which loads them over several iterations of the loop."""
 _SIZE = Struct(">i")
 
 BatchesByPartition = dict[Partition, list[memoryview]]
@@ -290,6 +290,7 @@ class ProduceBatcher:
         acks = memo.acks
         pack = memo.template.frame
         log_start = partition.log.log_start_offset
+        # without flush.messages `synced_to` is NO_LIMIT
         reached = partition.high_watermark if acks == ACKS_ALL else partition.synced_to
         frames: list[bytes] = []
         for index, correlation_id in enumerate(ids, first):

@@ -75,7 +75,7 @@ def _nothing() -> None:
 
 
 def mark_of(acks: int) -> Mark:
-    """Below it records may be acknowledged."""
+    """The mark below which records may be acknowledged."""
     return REPLICATED if acks == ACKS_ALL else SYNCED
 
 
@@ -122,7 +122,7 @@ class AwaitDurable:
                 partition, mark_of(state.acks), last_offset, timeout_s,
                 partial(self._acknowledged, place, partition),
             )  # fmt: skip
-            if place in self._leave_queue:
+            if place in self._leave_queue:  # else `add` has acknowledged it at once
                 self._leave_queue[place] = leave
 
     def _acknowledged(self, place: int, partition: Partition, error: ErrorCode) -> None:

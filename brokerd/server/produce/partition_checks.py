@@ -4,7 +4,7 @@ Its batch is checked after that (`batch_admission`).
 """
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
-from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
 from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest
 from brokerd.replication.partition import Partition
@@ -24,7 +24,7 @@ def writable_partition(
         _check_acks_and_topic(led, request, wanted, header)
     partition = led.leader_of(wanted.topic, wanted.partition)
     if wanted.records is None:
-        raise NoBatchError(ErrorCode.INVALID_RECORD, "no records were sent")
+        raise InvalidProduceRecordsError(ErrorCode.INVALID_RECORD, "no records were sent")
     if request.transactional_id is not None:
         raise KafkaError(ErrorCode.INVALID_TXN_STATE, "transactions are not served yet")
     if request.acks == ACKS_ALL and partition.is_under_min_isr:

@@ -51,21 +51,21 @@ class ProduceState:
 
     @classmethod
     def of(cls, header: RequestHeader, request: ProduceRequest) -> "ProduceState":
-        """Before anything is appended."""
+        """The state of a request before any of its records are appended."""
         return cls(
             header.api_version, header.correlation_id, request.acks, request.timeout_ms,
             request.partitions,
         )  # fmt: skip
 
     def forget_records(self) -> None:
-        """They are appended or copied, and the request waits: it must not hold its frame, whose
-        memory is counted nowhere by then."""
+        """The records are appended or copied, and the request waits: it must not hold its frame,
+        whose memory is counted nowhere by then."""
         self.wanted = [
             PartitionRequest(each.topic, each.partition, each.size_bytes) for each in self.wanted
         ]
 
     def reserve(self, connection: Connection) -> Slot:
-        """The place of its answer, which counts as what it holds."""
+        """Reserves the place of the answer, which counts as the memory that the request holds."""
         return connection.output.reserve(PARTITION_BYTES * (len(self.wanted) - 1))
 
     def frame(self, replies: list[PartitionReply]) -> bytes:

@@ -6,10 +6,10 @@ A `ProduceMemo` has the bytes of a request up to its records and what was decode
 from collections.abc import Callable
 from struct import Struct
 
+from brokerd.protocol.advertised_versions import PRODUCE_VERSION_MAX, is_flexible
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.batch_validator import is_plain
+from brokerd.protocol.batch_header_validator import is_plain
 from brokerd.protocol.produce import ProduceRequest, ResponseTemplate
-from brokerd.protocol.versions import PRODUCE_VERSION_MAX, is_flexible
 from brokerd.replication.partition import Partition
 from brokerd.server.produce.batch_admission import codec_max
 
@@ -20,11 +20,11 @@ MEMOS_MAX = 10_000
 """So many are kept for all connections together, which with the longest names take 35 MB;
 besides, each connection has one."""
 SWEEP_MIN = 64
-"""Fewer are not looked through for those that are void."""
+"""Below this number of memos, those that are void are not looked for."""
 _RECORDS_SIZE = Struct(">i")
 _PREFIX_AT, _VERSION_AT = 12, 6
 _NAME_AT, _FLEXIBLE_NAME_AT = 20, 17
-"""Of the length of the topic's name, behind the version, if the client id is empty."""
+"""Where the length of the topic's name is, counted from the version, if the client id is empty."""
 _COUNT_AND_INDEX_BYTES, _INDEX_BYTES = 8, 4
 _FLEXIBLE_FROM = next(v for v in range(PRODUCE_VERSION_MAX + 1) if is_flexible(ApiKey.PRODUCE, v))
 _CLIENT_AND_VERSION = Struct(">h4xh")

@@ -4,11 +4,11 @@ disk."""
 
 from dataclasses import dataclass
 
-from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.produce import PartitionRecords, PartitionReply, decode_produce
-from brokerd.protocol.record_walk import RefusedRecords
+from brokerd.protocol.record_validator import RefusedRecords
 from brokerd.replication.partition import Partition
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
@@ -110,7 +110,7 @@ def _reply(
             partition.log.log_start_offset,
         )  # fmt: skip
         return reply, outcome.last_offset
-    has_log_start = error in _WITH_LOG_START and not isinstance(outcome, NoBatchError)
+    has_log_start = error in _WITH_LOG_START and not isinstance(outcome, InvalidProduceRecordsError)
     log_start = partition.log.log_start_offset if partition and has_log_start else -1
     records = outcome.records if isinstance(outcome, RefusedRecords) else ()
     return (

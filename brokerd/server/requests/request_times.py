@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from brokerd.metrics import FETCH, PRODUCE, UNKNOWN_API, ApiTimes, BrokerMetrics
+from brokerd.metric_counters import FETCH, PRODUCE, UNKNOWN_API, ApiTimes, BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class RequestTimes:
             self._log_slow(connection, left_s - start_s, remote_s, key)
 
     def sent_late(self, connection: Sender, seconds: float) -> None:
-        """The peer has taken the rest of a reply."""
+        """The peer has taken the rest of a reply, `seconds` after it took no more at once."""
         header = connection.last_header
         times = self.metrics.api(PRODUCE if header is None else header.api_key)
         times.sent_late(seconds)

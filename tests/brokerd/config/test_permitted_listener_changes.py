@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.config.broker_config import BrokerConfig, parse
-from brokerd.config.dynamic_config import BrokerSettings
+from brokerd.config.dynamic_config_changes import BrokerSettings
 from brokerd.config.permitted_listener_changes import ADDED_MAX, reaches_further, with_listener_of
 from brokerd.config.tls_settings import Store, TlsSettings
 
@@ -139,11 +139,11 @@ def test_one_that_asks_less_of_clients_reaches_further() -> None:
 
 def test_a_store_of_the_file_is_read_as_it_is_and_a_clients_is_not_looked_for_in_the_logs() -> None:
     own = {"listeners": f"{IN},{OUT},TLS://127.0.0.1:99"}
-    assert taken(own)[0].tls["TLS"].keystore.barred is None
+    assert taken(own)[0].tls["TLS"].keystore.barred_dirs is None
     config, _ = taken(own | {STORE: "/client.pem"})
-    assert config.tls["TLS"].keystore.barred == ("/l",)
-    assert config.tls["OUT"].keystore.barred is None
-    assert taken(own | {STORE: "/file.pem"})[0].tls["TLS"].keystore.barred is None
+    assert config.tls["TLS"].keystore.barred_dirs == ("/l",)
+    assert config.tls["OUT"].keystore.barred_dirs is None
+    assert taken(own | {STORE: "/file.pem"})[0].tls["TLS"].keystore.barred_dirs is None
 
 
 def test_one_listener_is_taken_back() -> None:

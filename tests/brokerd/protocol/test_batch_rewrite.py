@@ -6,7 +6,7 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.batch_rewrite import Work, perform
 from brokerd.protocol.compression import Codec, TooManyBytes
-from brokerd.protocol.record_walk import REPORTED_MAX, RefusedRecords, Rules
+from brokerd.protocol.record_validator import REPORTED_MAX, RefusedRecords, Rules
 from brokerd.protocol.records import (
     DELETE_HORIZON,
     HEADER,

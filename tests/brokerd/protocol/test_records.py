@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.batch_validator import check_batch
+from brokerd.protocol.batch_header_validator import check_batch
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (
     HEADER,

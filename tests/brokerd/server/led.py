@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from brokerd.cluster.metadata_image import MetadataImage
-from brokerd.metrics import BrokerMetrics
+from brokerd.metric_counters import BrokerMetrics
 from brokerd.server.requests.led_partitions import LedPartitions
 from brokerd.topic_partition import TopicPartition
 

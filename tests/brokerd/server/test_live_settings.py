@@ -7,7 +7,7 @@ import pytest
 
 from brokerd.cluster.metadata_image import TopicInfo
 from brokerd.config.broker_config import BrokerConfig, parse
-from brokerd.security.ssl_contexts import TlsError
+from brokerd.security.build_ssl_context import TlsError
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.network.open_listeners import BindError
 

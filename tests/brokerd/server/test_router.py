@@ -12,7 +12,7 @@ import pytest
 
 from brokerd.clock import SystemClock
 from brokerd.config.broker_config import parse
-from brokerd.metrics import BrokerMetrics
+from brokerd.metric_counters import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch

@@ -3,8 +3,8 @@
 import pytest
 
 from brokerd.config.group import GroupConfig
-from brokerd.coordinator.group import group as groups_group
-from brokerd.coordinator.group.group import Group
+from brokerd.coordinator.group import group_metadata
+from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.messages import LeavingMember, OffsetToCommit
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode
@@ -128,13 +128,13 @@ def test_what_many_members_subscribe_to_alike_is_read_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read: list[bytes] = []
-    real = groups_group._topics_of
+    real = group_metadata._topics_of
 
     def read_of(subscription: bytes) -> set[str] | None:
         read.append(subscription)
         return real(subscription)
 
-    monkeypatch.setattr(groups_group, "_topics_of", read_of)
+    monkeypatch.setattr(group_metadata, "_topics_of", read_of)
     bench = Bench()
     bench.stable_group(3, session_timeout_ms=1_800_000)
     left_by_a_sweep(bench, slices=1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.metrics import BrokerMetrics
+from brokerd.metric_counters import BrokerMetrics
 from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines
 from brokerd.server.network.receive_buffers import ReceiveBuffers
 

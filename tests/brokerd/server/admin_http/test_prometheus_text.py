@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.metrics import Histogram
+from brokerd.metric_counters import Histogram
 from brokerd.server.admin_http.prometheus_text import family, head, histogram, number
 from tests.support.exposition import Exposition
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from brokerd.config.broker_config import parse
-from brokerd.config.dynamic_config import BrokerSettings
+from brokerd.config.dynamic_config_changes import BrokerSettings
 from brokerd.config.log_config import TOPIC_KEYS
 from brokerd.config.topic_config_changes import WITHOUT_EFFECT
 from brokerd.server.api.config_entries import broker_entries, default_entries, topic_entries

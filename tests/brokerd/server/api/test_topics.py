@@ -14,7 +14,7 @@ from brokerd.cluster.admin.new_topic_plan import TopicPlan
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.zookeeper.znode_json import TopicNode
 from brokerd.config.broker_config import parse
-from brokerd.config.dynamic_config import BrokerSettings
+from brokerd.config.dynamic_config_changes import BrokerSettings
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response

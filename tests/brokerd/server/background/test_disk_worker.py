@@ -2,7 +2,7 @@
 
 import threading
 
-from brokerd.metrics import TIME_BOUNDS_S, Histogram
+from brokerd.metric_counters import TIME_BOUNDS_S, Histogram
 from brokerd.server.background.disk_worker import DiskWorker
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from brokerd.metrics import LAG_BOUNDS_S, Histogram
+from brokerd.metric_counters import LAG_BOUNDS_S, Histogram
 from brokerd.server.background import scheduler
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler
 from tests.support.manual_clock import ManualClock

@@ -11,7 +11,7 @@ from brokerd import turns
 from brokerd.clock import SystemClock
 from brokerd.config.broker_config import parse
 from brokerd.errors import ErrorCode
-from brokerd.metrics import BrokerMetrics
+from brokerd.metric_counters import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from brokerd.errors import ErrorCode
-from brokerd.metrics import FETCH, BrokerMetrics
+from brokerd.metric_counters import FETCH, BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import parse_header
 from brokerd.protocol.messages import decode_response, encode_request

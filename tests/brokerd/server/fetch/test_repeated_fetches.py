@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from brokerd.log.segments import segment_list
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.protocol import messages
 from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import parse_header

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from brokerd.config.broker_config import parse
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.server.network.socket_server import SocketServer
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlisteners=PLAINTEXT://127.0.0.1:0\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.receive_buffers import LoanedFrame, ReceiveBuffers

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.server.network import connection_expiry
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.connection_expiry import STALLED_S

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.server.network.loop_tick import LoopTick
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.tls_settings import TlsSettings
-from brokerd.security.ssl_contexts import TlsError
-from brokerd.server.network import open_listeners as listeners_module
+from brokerd.security.build_ssl_context import TlsError
+from brokerd.server.network import listener_tls_contexts
 from brokerd.server.network.open_listeners import UNPACED, BindError, Listeners
 from tests.support.pki import Authority
 from tests.support.ports import free_port
@@ -85,10 +85,10 @@ async def test_one_that_is_open_speaks_as_before_when_its_store_is_gone(
     store.write_text(issued.key + issued.chain)
     own = f"ssl.keystore.type=PEM\nssl.keystore.location={store}\n"
     await listeners.open(config("TLS://127.0.0.1:0", own))
-    before = listeners.contexts["TLS"]
+    before = listeners.tls_contexts.current["TLS"]
     store.unlink()
     await listeners.open(config("TLS://127.0.0.1:0,A://127.0.0.1:0", own))
-    assert listeners.contexts == {"TLS": before}
+    assert listeners.tls_contexts.current == {"TLS": before}
     assert all(map(is_open, listeners.ports.values()))
     assert list(listeners.ports) == ["TLS", "A"]
 
@@ -102,7 +102,7 @@ async def test_others_are_served_while_stores_are_opened(
         assert served.wait(30), "the event loop stands still"
         return ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 
-    monkeypatch.setattr(listeners_module, "server_context", slow)
+    monkeypatch.setattr(listener_tls_contexts, "server_context", slow)
     wanted = config("TLS://127.0.0.1:0", "ssl.keystore.type=PEM\nssl.keystore.location=/a.pem\n")
     for attempt in (listeners.check_store(wanted.tls["TLS"]), listeners.open(wanted)):
         served.clear()

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.server.network.output import (
+    FLUSH_BYTES,
     SENDFILE_MIN_BYTES,
-    SHORT_TURN_BYTES,
+    SHORT_FLUSH_BYTES,
     SLOT_BYTES,
-    TURN_BYTES,
     OutputQueue,
     UnreadableError,
 )
@@ -190,7 +190,7 @@ def test_one_turn_sends_no_more_than_its_share_however_fast_the_other_end_reads(
     loop = LoopTimes()
     if has_producers:
         loop.produced_s = loop.woke_s
-    turn_bytes = SHORT_TURN_BYTES if has_producers else TURN_BYTES
+    flush_bytes = SHORT_FLUSH_BYTES if has_producers else FLUSH_BYTES
     path = tmp_path / "sink"
     with path.open("wb+") as sink:
 
@@ -204,15 +204,15 @@ def test_one_turn_sends_no_more_than_its_share_however_fast_the_other_end_reads(
                 return os.write(sink.fileno(), data)
 
         source = tmp_path / "log"
-        source.write_bytes(bytes(4 * turn_bytes))
+        source.write_bytes(bytes(4 * flush_bytes))
         queue = OutputQueue(Fast(), loop)  # type: ignore[arg-type]
-        parts: list[Range | bytes] = [bytes(turn_bytes // 4)] * 16
+        parts: list[Range | bytes] = [bytes(flush_bytes // 4)] * 16
         if in_file:
-            size = 2 * turn_bytes
+            size = 2 * flush_bytes
             parts = [Range(source, position, size) for position in (0, size)]
         queue.add_parts(parts)
         turns = []
         while not queue.flush():
             turns.append(queue.sent_bytes)
         turns.append(queue.sent_bytes)
-    assert turns == [turn_bytes, 2 * turn_bytes, 3 * turn_bytes, 4 * turn_bytes]
+    assert turns == [flush_bytes, 2 * flush_bytes, 3 * flush_bytes, 4 * flush_bytes]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from brokerd.metrics import LoopTimes
+from brokerd.metric_counters import LoopTimes
 from brokerd.server.network.selector import TimedSelector
 
 

@@ -15,7 +15,7 @@ from brokerd.log.append import AppendResult
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.batch_rewrite import Work
 from brokerd.protocol.compression import Codec
-from brokerd.protocol.record_walk import Rules
+from brokerd.protocol.record_validator import Rules
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.partition import Partition
 from brokerd.server.network.receive_buffers import ReceiveBuffers

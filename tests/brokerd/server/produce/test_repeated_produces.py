@@ -10,7 +10,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode
-from brokerd.metrics import BrokerMetrics, LoopTimes
+from brokerd.metric_counters import BrokerMetrics, LoopTimes
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch

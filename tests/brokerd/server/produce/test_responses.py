@@ -11,7 +11,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.metrics import BrokerMetrics, LoopTimes
+from brokerd.metric_counters import BrokerMetrics, LoopTimes
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition

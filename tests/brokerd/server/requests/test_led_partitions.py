@@ -7,7 +7,7 @@ import pytest
 
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.metrics import BrokerMetrics
+from brokerd.metric_counters import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.requests.led_partitions import LedPartitions, check_current_epoch
 from tests.brokerd.replication.support import replica, state

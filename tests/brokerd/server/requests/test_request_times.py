@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from brokerd.metrics import FETCH, PRODUCE, BrokerMetrics, LoopTimes
+from brokerd.metric_counters import FETCH, PRODUCE, BrokerMetrics, LoopTimes
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
 from brokerd.server.network.connection import Connection

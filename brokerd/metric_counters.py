@@ -5,7 +5,7 @@ only when somebody asks (see server/admin_http). What is measured of requests is
 kafka.network.RequestMetrics, as far as a broker with one loop has it:
 
     queue   from when the loop learned that there is something to receive to when it was received
-    local   until the reply was made and handed to the socket
+    local   from then until the reply was made and handed to the socket
     remote  waiting: for records, for replicas, for other members, for ZooKeeper
     send    waiting for a peer that did not take its reply at once
 
@@ -82,12 +82,12 @@ class ApiTimes:
         _add_slow(self.slow_total, queue_s + local_s + remote_s, times)
 
     def sent_late(self, send_s: float) -> None:
-        """A peer did not take its reply at once."""
+        """A peer took the rest of its reply after `send_s`."""
         self.send_s += send_s
         _add_slow(self.slow_send, send_s, 1)
 
     def histogram(self, part: str) -> Histogram:
-        """One of PARTS, with all requests in it."""
+        """The histogram of one of PARTS, with all requests in it."""
         whole = Histogram(TIME_BOUNDS_S)
         whole.count = self.requests
         whole.counts = list(getattr(self, f"slow_{part}"))

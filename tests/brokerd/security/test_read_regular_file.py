@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.security.files import SIZE_BYTES_MAX, read_regular
+from brokerd.security.read_regular_file import SIZE_BYTES_MAX, read_regular_file
 
 
 def refused(path: object, barred: list[str] | None = None) -> str:
     with pytest.raises(OSError, match=r"^\[Errno ") as caught:
-        read_regular(str(path), barred)
+        read_regular_file(str(path), barred)
     assert caught.value.strerror is not None
     return caught.value.strerror
 
@@ -20,7 +20,7 @@ def test_a_regular_file_is_read_whole_up_to_a_mebibyte(tmp_path: Path) -> None:
     path, link = tmp_path / "file", tmp_path / "link"
     path.write_bytes(b"x" * SIZE_BYTES_MAX)
     link.symlink_to(path)
-    assert read_regular(str(link)) == path.read_bytes()
+    assert read_regular_file(str(link)) == path.read_bytes()
     with path.open("ab") as file:
         file.write(b"x")
     assert refused(path) == "it is larger than 1 MiB"
@@ -43,10 +43,10 @@ def test_what_is_not_there_or_cannot_be_a_path_is_said(tmp_path: Path) -> None:
 def test_of_a_client_files_are_taken_that_only_the_broker_or_root_wrote(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("text")
-    assert read_regular(str(path), []) == b"text"
+    assert read_regular_file(str(path), []) == b"text"
     path.chmod(0o666)
     assert refused(path, []) == "everybody may write it"
-    assert read_regular(str(path)) == b"text"
+    assert read_regular_file(str(path)) == b"text"
     assert refused("/proc/self/environ", []) == "it is empty"
 
 

@@ -1,6 +1,6 @@
-"""All imports of kio. It registers its types with hypothesis if that is installed: half a second at
-each start, and a folder `.hypothesis`. So hypothesis is not to be found while kio is imported,
-unless this process uses it already.
+"""All imports of kio, which has Kafka's message schemas. It registers its types with hypothesis if
+that is installed: half a second at each start, and a folder `.hypothesis`. So hypothesis is not to
+be found while kio is imported, unless this process uses it already.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""TLS contexts of listeners and of the tools, from PEM.
+"""Builds the TLS contexts of listeners and of the tools, from PEM.
 
 OpenSSL takes a key only from a file, so PEM that came as text goes through an anonymous file in
 memory. What OpenSSL says of a bad key or certificate is put into words that name the setting. A
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from brokerd.config.tls_settings import TLS13_SUITES, Store, TlsSettings
-from brokerd.security.files import read_regular
+from brokerd.security.read_regular_file import read_regular_file
 from brokerd.security.rsa_size import RSA_BITS_MAX, rsa_bits
 
 _MARK = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{1,64})-----")
@@ -25,7 +25,7 @@ class TlsError(Exception):
     """A key, certificate or cipher cannot be used; the message is for users."""
 
     listener = ""
-    """Whose it is, where that is known."""
+    """The listener that it is about, where that is known."""
 
 
 class StoreError(TlsError):
@@ -152,7 +152,7 @@ def load_key(context: ssl.SSLContext, store: Store, password: str | None) -> Non
 
 
 def _check_size(chain: str, where: str, name: str) -> None:
-    """Of the key in the first certificate, which is the broker's own."""
+    """Checks the size of the key in the first certificate, which is the broker's own."""
     body = next(body for label, body in _blocks(chain) if label.endswith("CERTIFICATE"))
     try:
         bits = rsa_bits(a2b_base64(body))
@@ -188,7 +188,7 @@ def load_trust(context: ssl.SSLContext, store: Store) -> None:
 
 def _read(store: Store, name: str) -> str:
     try:
-        text = read_regular(store.location, store.barred).decode("latin-1")
+        text = read_regular_file(store.location, store.barred_dirs).decode("latin-1")
     except OSError as error:
         error_type = StoreGoneError if isinstance(error, FileNotFoundError) else StoreError
         said = f"{name}: cannot read {store.location}: {error.strerror}"

@@ -7,10 +7,12 @@ from typing import Any, cast
 
 import pytest
 
-from brokerd.metrics import BrokerMetrics
+from brokerd.metric_counters import BrokerMetrics
 from brokerd.replication.partition import Partition
+from brokerd.server.fetch import delayed_fetch
+from brokerd.server.fetch.delayed_fetch import DelayedFetch, delay_fetch
 from brokerd.server.requests import purgatory as purgatory_module
-from brokerd.server.requests.purgatory import DelayedFetch, Purgatory
+from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 
 
@@ -58,8 +60,8 @@ def delay(purgatory: Purgatory, client: Client, partition: Listened, timeout_s: 
         seen.append("looked")
         return len(seen) >= 2
 
-    purgatory.delay(
-        client, cast(list[Partition], [partition]), timeout_s, check,
+    delay_fetch(
+        purgatory, client, cast(list[Partition], [partition]), timeout_s, check,
         lambda: seen.append("ended"),
     )  # fmt: skip
     return seen
@@ -88,7 +90,7 @@ async def test_it_is_told_which_of_its_partitions_have_moved() -> None:
         return False
 
     named = cast(list[Partition], partitions)
-    purgatory.delay(client, named, 60, check, lambda: None)
+    delay_fetch(purgatory, client, named, 60, check, lambda: None)
     for moving in ([0, 2, 0], [1]):
         for number in moving:
             partitions[number].move()
@@ -142,7 +144,7 @@ async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None
         raise ZeroDivisionError
 
     waits_on = cast(list[Partition], [partition])
-    purgatory.delay(client, waits_on, 60, fail, lambda: None)
+    delay_fetch(purgatory, client, waits_on, 60, fail, lambda: None)
     seen = delay(purgatory, other, partition, 60)
     partition.move()
     await asyncio.sleep(0)
@@ -156,13 +158,13 @@ async def test_one_that_fails_ends_its_connection_and_no_other_request() -> None
 async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(purgatory_module, "PARTITIONS_MAX", 2)
+    monkeypatch.setattr(delayed_fetch, "PARTITIONS_MAX", 2)
     purgatory, client, partition = empty_purgatory(), Client(), Listened()
     ended: list[str] = []
 
     def poll(name: str) -> None:
         waits_on = cast(list[Partition], [partition])
-        purgatory.delay(client, waits_on, 60, lambda _: False, lambda: ended.append(name))
+        delay_fetch(purgatory, client, waits_on, 60, lambda _: False, lambda: ended.append(name))
 
     for name in ("first", "second", "third"):
         poll(name)
@@ -175,7 +177,7 @@ async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
 async def test_a_partition_named_many_times_is_listened_to_once() -> None:
     purgatory, client, partition = empty_purgatory(), Client(), Listened()
     named = cast(list[Partition], [partition] * 3)
-    purgatory.delay(client, named, 60, lambda _: False, lambda: None)
+    delay_fetch(purgatory, client, named, 60, lambda _: False, lambda: None)
     assert len(partition.listeners) == 1
     client.close("gone")
     assert (partition.listeners, purgatory.count) == ({}, 0)

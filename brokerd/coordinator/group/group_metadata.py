@@ -72,7 +72,7 @@ class Group:
     initial_delay_left_ms: int = 0
     new_member_added: bool = False
     is_name_held: bool = False
-    """Its name is counted, too: a client brought it, and it need not be stored anywhere."""
+    """Whether `member_memory` counts its name: a client chose it, and it may be stored nowhere."""
 
     @classmethod
     def founded(cls, group_id: str, member_memory: MemberMemory) -> "Group":

@@ -1,7 +1,7 @@
-"""Records walked without being decoded: a producer's, as Kafka's LogValidator and DefaultRecord
-check them, and those of the log, to find one by its time.
+"""The checks of a producer's records, as Kafka's LogValidator and DefaultRecord have them. The
+records are walked without being decoded.
 
-A producer's record lies in its batch, its fields fill it, it is numbered in order; on a compacted
+A record lies in its batch, its fields fill it, it is numbered in order; on a compacted
 topic it has a key; its timestamp is within the topic's limits (-1 is "none" and passes).
 """
 
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
-from brokerd.protocol.records import NO_TIMESTAMP, BatchHeader, wrapped_timestamp
+from brokerd.protocol.records import NO_TIMESTAMP, BatchHeader
 from brokerd.protocol.varint import read_varint
 
 REPORTED_MAX: Final = 1000
@@ -33,7 +33,7 @@ class RefusedRecords(KafkaError):
         self.records = records[:REPORTED_MAX]
 
 
-def walk_records(header: BatchHeader, data: memoryview, rules: Rules) -> int:
+def validate_records(header: BatchHeader, data: memoryview, rules: Rules) -> int:
     """The largest timestamp of the records in `data` (decompressed). Raises
     KafkaError(INVALID_RECORD) at the first damaged one, RefusedRecords (INVALID_RECORD,
     INVALID_TIMESTAMP) after all if the topic does not take some, and KafkaError(INVALID_TIMESTAMP)
@@ -126,34 +126,6 @@ def _walk(
     if end != data_end:
         raise _invalid(f"{data_end - end} bytes follow the last record")
     return largest_ms
-
-
-def first_at_or_after(
-    header: BatchHeader, data: bytes | memoryview, timestamp_ms: int, min_offset: int
-) -> tuple[int, int] | None:
-    """(offset, timestamp) of the first of the records in `data` (decompressed) with a timestamp
-    >= `timestamp_ms` and an offset >= `min_offset`. Of the others no more is read than how long
-    they are, and when. Raises KafkaError(INVALID_RECORD) if they are damaged before that."""
-    stamped = header.is_log_append_time
-    if stamped and header.max_timestamp < timestamp_ms:
-        return None
-    end = 0
-    for index in range(header.count):
-        size, at = read_varint(data, end)
-        end = at + size
-        if size <= 0 or end > len(data):
-            raise _invalid(f"record {index} does not fit its batch")
-        delta, at = read_varint(data, at + 1)  # behind the attributes
-        time_ms = header.max_timestamp
-        if not stamped:
-            time_ms = wrapped_timestamp(header.base_timestamp + delta)
-        if time_ms >= timestamp_ms:
-            offset = header.base_offset + read_varint(data, at)[0]
-            if offset >= min_offset:
-                return offset, time_ms
-    if end != len(data):
-        raise _invalid(f"{len(data) - end} bytes follow the last record")
-    return None
 
 
 def _pass_headers(data: memoryview, at: int, end: int) -> None:

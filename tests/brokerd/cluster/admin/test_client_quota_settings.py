@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.cluster.admin.quotas import (
+from brokerd.cluster.admin.client_quota_settings import (
     ANY,
     DEFAULT,
     EXACT,

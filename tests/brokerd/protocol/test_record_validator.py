@@ -1,4 +1,4 @@
-"""Records are walked as they would be decoded, without being decoded."""
+"""Records are checked as if they were decoded, without being decoded."""
 
 from collections.abc import Sequence
 
@@ -7,39 +7,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.record_walk import (
+from brokerd.protocol.record_validator import (
     REPORTED_MAX,
     RefusedRecords,
     Rules,
-    first_at_or_after,
-    walk_records,
+    validate_records,
 )
 from brokerd.protocol.records import (
     HEADER_BYTES,
-    LOG_APPEND_TIME,
     BatchHeader,
     Record,
     encode_batch,
     iter_records,
     read_header,
 )
+from tests.brokerd.protocol.generated_records import records_of_many_sizes
 
 NOW_MS = 1_700_000_000_000
 PLAIN = Rules()
-
-some_bytes = st.none() | st.binary(max_size=300)
-some_records = st.lists(
-    st.builds(
-        Record,
-        offset=st.just(0),
-        timestamp_ms=st.integers(-1, 2**41),
-        key=some_bytes,
-        value=some_bytes | st.just(bytes(9_000)),
-        headers=st.lists(st.tuples(st.text(max_size=8), some_bytes), max_size=3).map(tuple),
-    ),
-    min_size=1,
-    max_size=80,
-)
 
 
 def packed(records: Sequence[Record]) -> tuple[BatchHeader, bytearray]:
@@ -49,21 +34,21 @@ def packed(records: Sequence[Record]) -> tuple[BatchHeader, bytearray]:
 
 
 def walked(header: BatchHeader, data: bytes | bytearray, rules: Rules = PLAIN) -> int:
-    return walk_records(header, memoryview(data), rules)
+    return validate_records(header, memoryview(data), rules)
 
 
 def record(at_ms: int = NOW_MS, key: bytes | None = b"k") -> Record:
     return Record(0, at_ms, key, b"v")
 
 
-@given(some_records)
+@given(records_of_many_sizes)
 def test_sound_records_pass_and_the_largest_timestamp_is_found(records: list[Record]) -> None:
     header, batch = packed(records)
     largest_ms = max(each.timestamp_ms for each in records)
     assert walked(header, batch[HEADER_BYTES:]) == largest_ms
 
 
-@given(some_records, st.data())
+@given(records_of_many_sizes, st.data())
 def test_what_decoding_refuses_is_refused_and_nothing_else(
     records: list[Record], data: st.DataObject
 ) -> None:
@@ -125,52 +110,3 @@ def test_a_time_that_no_int64_holds_is_refused(base_ms: int) -> None:
         walked(header._replace(base_timestamp=base_ms), batch[HEADER_BYTES:])
     assert caught.value.code is ErrorCode.INVALID_TIMESTAMP
     assert walked(header._replace(base_timestamp=2**63 - 8), batch[HEADER_BYTES:]) == 2**63 - 1
-
-
-around = [-1, 0, 1, 63, 64, 65, 8191, 8192, 8193, 2**20 - 1, 2**20, 2**20 + 1, 2**31, 2**40]
-some_times = st.sampled_from(around) | st.integers(-(2**63), 2**63 - 1)
-
-
-@given(
-    base_ms=some_times,
-    deltas=st.lists(some_times, max_size=40),
-    value=st.sampled_from([None, b"v", bytes(100), bytes(9000)]),
-    wanted_ms=some_times,
-    is_delta=st.booleans(),
-    min_offset=st.integers(0, 50),
-    attributes=st.sampled_from([0, LOG_APPEND_TIME]),
-)
-def test_the_first_record_of_a_time_is_found_as_in_records_that_are_decoded(
-    base_ms: int, deltas: list[int], value: bytes | None, wanted_ms: int, is_delta: bool,
-    min_offset: int, attributes: int,
-) -> None:  # fmt: skip
-    times = [base_ms, *(min(max(base_ms + delta, -(2**63)), 2**63 - 1) for delta in deltas)]
-    batch = encode_batch(
-        [Record(0, at, None, value) for at in times], base_offset=10, attributes=attributes
-    )
-    header = read_header(batch)
-    if is_delta and -(2**63) <= base_ms + wanted_ms < 2**63:
-        wanted_ms += base_ms
-    expected = next(
-        (
-            (each.offset, each.timestamp_ms)
-            for each in iter_records(header, memoryview(batch))
-            if each.timestamp_ms >= wanted_ms and each.offset >= min_offset
-        ),
-        None,
-    )
-    data = memoryview(batch)[HEADER_BYTES:]
-    assert first_at_or_after(header, data, wanted_ms, min_offset) == expected
-
-
-@given(some_records, st.data())
-def test_a_search_for_a_time_stops_where_records_cannot_follow(
-    records: list[Record], data: st.DataObject
-) -> None:
-    header, batch = packed(records)
-    late_ms = header.max_timestamp + 1
-    cut = data.draw(st.integers(HEADER_BYTES, len(batch) - 1))
-    for lying in (batch[HEADER_BYTES:cut], batch[HEADER_BYTES:] + b"\0"):
-        with pytest.raises(KafkaError) as raised:
-            first_at_or_after(header, memoryview(lying), late_ms, 0)
-        assert raised.value.code == ErrorCode.INVALID_RECORD

@@ -1,9 +1,10 @@
-"""Which brokers hold a new partition's replicas: Kafka's placement, rack-unaware and rack-aware.
+"""Which brokers hold a new partition's replicas: assigned as by Kafka (rack-unaware or rack-aware),
+or chosen by the client and checked.
 
 Rack-unaware: the first replica goes round the brokers from a start index; the others follow at a
 shift that grows by one with each round. Rack-aware: the same on a list of brokers that alternates
 racks, where a second replica on a rack (or broker) is taken only once every rack (or broker) has
-one. The caller draws the random numbers; a growing topic continues its first placement.
+one. The caller draws the random numbers; a growing topic continues its first assignment.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from brokerd.errors import ErrorCode, KafkaError
 Assignment = dict[int, tuple[int, ...]]
 
 
-def place(
+def assign_replicas(
     brokers: Mapping[int, str | None],
     partitions: int,
     replication_factor: int,

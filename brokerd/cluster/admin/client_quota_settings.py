@@ -6,7 +6,7 @@
     /config/ips/<address>                      {"connection_creation_rate":"5"}
 
 `<default>` stands for everybody else. Beside its quotas a user's node may hold credentials, which
-are neither returned nor changed here. Pure: what is returned and written, not what a quota does.
+are neither returned nor changed here. Pure: what is returned and written. Nothing throttles.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from math import isfinite
 from typing import Final, NamedTuple
 
 from brokerd.cluster.admin.configs import sanitized, unsanitized
-from brokerd.config.dynamic_config import DEFAULT_NAME
+from brokerd.config.dynamic_config_changes import DEFAULT_NAME
 from brokerd.errors import ErrorCode, KafkaError
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
@@ -149,7 +149,7 @@ def _quotas_in(config: Mapping[str, str], known: Mapping[str, str]) -> dict[str,
 
 
 def _is_wanted(entity: Entity, wanted: Mapping[str, Component], strict: bool) -> bool:
-    """Every type of the filter is there and matches; an entity of an address is none of a user."""
+    """Whether the entity has every type of the filter (`strict`: no other), with matching names."""
     if not wanted.keys() <= entity.keys() or (strict and wanted.keys() != entity.keys()):
         return False
     return all(

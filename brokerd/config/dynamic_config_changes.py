@@ -1,4 +1,4 @@
-"""Settings that change while brokers run (KIP-226): accepted changes, and the value in use.
+"""Settings that change while brokers run (KIP-226): checks changes, and finds the value in use.
 
 The value of a broker setting is that of the broker's dynamic config (`/config/brokers/<id>`), else
 that of the default of all brokers (`/config/brokers/<default>`), else that of the properties file.
@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from brokerd.config import values as v
 from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_setting
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
-from brokerd.config.permitted_listener_changes import problems_of_added, with_stores_barred
+from brokerd.config.permitted_listener_changes import problems_of_added, with_barred_dirs
+from brokerd.config.setting_update_modes import KnownSetting, UpdateMode, known_setting
 from brokerd.config.tls_settings import LIVE_KEYS, PREFIX, tls_key_of_listener
-from brokerd.config.update_modes import KnownSetting, UpdateMode, known_setting
 from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -50,7 +50,8 @@ class BrokerSettings:
         return config, problems + of_listeners
 
     def apart(self) -> tuple[BrokerConfig, list[str], list[str]]:
-        """As `effective`; with errors of listeners (apart), those of the file are in effect."""
+        """As `effective`, but problems of listeners are apart; if there are any, the listeners of
+        the file are in effect."""
         taken, problems = self._taken()
         listeners = {name: text.strip() for name, text in self.own.items() if is_of_listeners(name)}
         of_listeners: list[str] = []
@@ -58,7 +59,7 @@ class BrokerSettings:
         of_listeners = of_listeners or problems_of_added(self.static, config)
         if of_listeners:
             return self.static.with_changes(taken, []), problems, of_listeners
-        return with_stores_barred(self.static, config), problems, []
+        return with_barred_dirs(self.static, config), problems, []
 
     def texts(self) -> dict[str, str]:
         """The settings in effect that were set, as they were written."""

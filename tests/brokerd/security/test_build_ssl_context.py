@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from brokerd.config.tls_settings import TLS13_SUITES, Store, TlsSettings
-from brokerd.security.ssl_contexts import (
+from brokerd.security.build_ssl_context import (
     StoreError,
     TlsError,
     client_context,

@@ -1,5 +1,5 @@
-"""DescribeClientQuotas, AlterClientQuotas: quotas are stored and returned as Kafka does; nothing is
-held to them yet."""
+"""DescribeClientQuotas, AlterClientQuotas: quotas are stored and returned as by Kafka. No request
+is throttled yet."""
 
 import asyncio
 import ipaddress
@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from brokerd.cluster.admin.configs import ConfigAdmin
-from brokerd.cluster.admin.quotas import (
+from brokerd.cluster.admin.client_quota_settings import (
     IP,
     Component,
     QuotaChange,
@@ -20,6 +19,7 @@ from brokerd.cluster.admin.quotas import (
     entity_path,
     found_quotas,
 )
+from brokerd.cluster.admin.configs import ConfigAdmin
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import map_in_turns_awaited

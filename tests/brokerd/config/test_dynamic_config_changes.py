@@ -4,9 +4,9 @@ import pytest
 
 from brokerd.config.broker_config import BrokerConfig, known_keys, parse
 from brokerd.config.docs import BROKER_DOCUMENTATION
-from brokerd.config.dynamic_config import BrokerSettings, check_change, is_read_only
+from brokerd.config.dynamic_config_changes import BrokerSettings, check_change, is_read_only
 from brokerd.config.log_config import TOPIC_KEYS, effective_values
-from brokerd.config.update_modes import KAFKA_SETTINGS, UpdateMode, known_setting
+from brokerd.config.setting_update_modes import KAFKA_SETTINGS, UpdateMode, known_setting
 from brokerd.config.values import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 

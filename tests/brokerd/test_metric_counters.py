@@ -1,6 +1,6 @@
 """The histogram, and what is noted of the loop."""
 
-from brokerd.metrics import PRODUCERS_S, Histogram, LoopTimes
+from brokerd.metric_counters import PRODUCERS_S, Histogram, LoopTimes
 
 
 def test_values_are_counted_below_their_bound() -> None:

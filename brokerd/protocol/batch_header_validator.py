@@ -1,5 +1,5 @@
 """The checks of a producer's batch that need only its header and its CRC (Kafka's LogValidator);
-`record_walk` checks its records.
+`record_validator` checks its records.
 """
 
 import struct
@@ -7,7 +7,7 @@ from typing import Final
 
 from crc32c import crc32c
 
-from brokerd.errors import ErrorCode, KafkaError, NoBatchError
+from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
 from brokerd.protocol.compression import DECOMPRESSED_BYTES_MAX, Codec, decompressed_max
 from brokerd.protocol.records import (
     CODEC_MASK,
@@ -90,7 +90,7 @@ def _not_one_batch(view: memoryview) -> KafkaError:
     size = len(view)
     if size < _LENGTH_POSITION + _LENGTH_AND_MAGIC.size:
         message = f"{size} bytes are too few for a batch of records"
-        return NoBatchError(ErrorCode.INVALID_RECORD, message)
+        return InvalidProduceRecordsError(ErrorCode.INVALID_RECORD, message)
     length, magic = _LENGTH_AND_MAGIC.unpack_from(view, _LENGTH_POSITION)
     claimed = length + LENGTH_OVERHEAD_BYTES
     if length < _LENGTH_MIN or not 0 <= magic <= MAGIC:
@@ -105,7 +105,7 @@ def _not_one_batch(view: memoryview) -> KafkaError:
         return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"a batch of {claimed} bytes")
     else:
         message = "more than one batch was sent for one partition"
-    return NoBatchError(ErrorCode.INVALID_RECORD, message)
+    return InvalidProduceRecordsError(ErrorCode.INVALID_RECORD, message)
 
 
 def _refusal(header: BatchHeader, view: memoryview, max_message_bytes: int) -> KafkaError | None:
