@@ -91,7 +91,7 @@ def values_in(url: str, text: str) -> list[str]:
     if place == "/search/results":
         lines = map(json.loads, text.splitlines())
         text = "".join(row["html"] for line in lines for row in line.get("rows", ()))
-    in_table, in_panel = r"<dt>Value</dt>\s*<dd>(.*?)</dd>", r">Value</h3>(.*?)</section>"
+    in_table, in_panel = r'<td class="record-value">(.*?)</td>', r">Value</h3>(.*?)</section>"
     return re.findall(in_panel if place.startswith("/0/") else in_table, text, re.DOTALL)
 
 

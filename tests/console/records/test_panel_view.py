@@ -1,11 +1,16 @@
 """The side panel of a record, of a real cluster: what it tells of the record's batch."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
+from console.records import read_records
+from console.records.decode import decode
 from console.records.models import MaskingRule
+from console.records.shown_record import MASKED, ShownRecord
 from monitoring.gateway.errors import ClusterUnavailable
+from monitoring.gateway.record_row import RecordRow
 from monitoring.gateway.wire.sync_client import SyncClient
 from monitoring.models import Cluster
 from tests.console.conftest import a_user
@@ -57,3 +62,45 @@ def test_a_record_is_shown_also_if_its_batch_cannot_be_read(cluster, client_of, 
     panel = panel_of(client_of, "viewer")
     assert "value-1" in panel
     assert "The batch could not be read: No broker answered" in panel
+
+
+ORDERS = "/c/local/topics/orders/messages/1/41"
+
+
+@pytest.fixture
+def panel_with(sampled, client_of, viewer, monkeypatch):
+    """The panel of a record with this key, value and headers."""
+
+    def panel(key, value, *headers):
+        row = RecordRow(1, 41, None, b"k", b"v", ())
+        record = ShownRecord(1, 41, None, key, value, headers)
+        monkeypatch.setattr(read_records, "read_shown", lambda *_: (row, record))
+        monkeypatch.setattr(read_records, "read_batch_facts", lambda *_: None)
+        return client_of(viewer).get(ORDERS).content.decode()
+
+    return panel
+
+
+def test_each_record_can_be_downloaded(panel_with):
+    panel = panel_with(decode(b"k"), decode(b"v"))
+    assert f'href="{ORDERS}/value"' in panel
+    assert f'href="{ORDERS}/record"' in panel
+
+
+def test_a_record_shows_the_kind_of_each_part(panel_with):
+    panel = panel_with(decode(b'{"id":1}'), decode(b"\x00\xff"), ("trace", decode(b"")))
+    assert "{\n  &quot;id&quot;: 1\n}" in panel, "a key that is JSON is laid out, too"
+    for told in ("binary, in hex", "Headers", "trace", "empty (0 bytes)"):
+        assert told in panel, told
+    panel = panel_with(decode(None), decode(None))
+    assert panel.count("tombstone") == 1
+    assert ">none<" in panel
+
+
+def test_masked_parts_are_marked(panel_with):
+    assert panel_with(MASKED, decode(b"x")).count("masked by a rule") == 1
+
+
+def test_rounded_sizes_are_marked(panel_with):
+    value = replace(decode(b"x" * 1000), size_bytes=1024, is_size_rounded=True)
+    assert "about 1\u202fKiB" in panel_with(decode(None), value)

@@ -140,8 +140,9 @@ def test_a_download_has_the_raw_bytes_or_the_masked_json(cluster, topic, viewer,
     assert read_row(by(viewer), cluster, topic, 0, 0).value_schema.raw is None
 
 
-def test_the_page_shows_schema_and_reason(cluster, topic, viewer, client_of):
-    page = client_of(viewer).get(reverse("messages", args=["local", topic])).content.decode()
+def test_the_panels_show_schema_and_reason(cluster, topic, viewer, client_of):
+    urls = (reverse("message-panel", args=["local", topic, 0, offset]) for offset in range(5))
+    page = "".join(client_of(viewer).get(url).content.decode() for url in urls)
     assert "payments-value, version 1" in page
     assert "Avro" in page
     assert "shop.v1.Order" in page

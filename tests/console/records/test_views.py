@@ -1,7 +1,6 @@
 """The pages of records and of masking, and what they say where nothing can be read."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from django.urls import reverse
@@ -11,7 +10,7 @@ from console.records import read_records
 from console.records.decode import decode
 from console.records.models import MaskingRule
 from console.records.read_records import ReadResult
-from console.records.shown_record import MASKED, ShownRecord
+from console.records.shown_record import ShownRecord
 from monitoring.clusters import kafka_cluster_id
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.record_pages import NO_LEADER, TOO_MUCH, UnreadPartition
@@ -112,12 +111,6 @@ def test_before_the_first_record_the_page_says_that_this_is_the_start(
     monkeypatch.setattr(read_records, "read", lambda *_: ReadResult([], (), 1))
     page = client_of(viewer).get(f"{BROWSE}?partition=1&before=4").content.decode()
     assert "This is the start of the partition" in page
-
-
-def test_each_record_can_be_downloaded(sampled, client_of, viewer, asked):
-    page = client_of(viewer).get(BROWSE).content.decode()
-    assert f'href="{BROWSE}/1/41/value"' in page
-    assert f'href="{BROWSE}/1/41/record"' in page
 
 
 @pytest.fixture
@@ -253,25 +246,6 @@ def test_an_offset_without_a_partition_has_a_link_for_each_partition(sampled, cl
         assert f"?partition={partition}&amp;offset=3&amp;limit=50" in page
 
 
-def test_a_record_shows_the_kind_of_each_part(sampled, client_of, viewer, monkeypatch):
-    record = ShownRecord(
-        0, 1, None, decode(b'{"id":1}'), decode(b"\x00\xff"), (("trace", decode(b"")),)
-    )
-    plain = ShownRecord(0, 0, None, decode(None), decode(None), ())
-    monkeypatch.setattr(read_records, "read", lambda *_: ReadResult([record, plain]))
-    page = client_of(viewer).get(BROWSE).content.decode()
-    assert "{\n  &quot;id&quot;: 1\n}" in page, "a key that is JSON is laid out, too"
-    for told in ("binary, in hex", "Headers", "trace", "empty (0 bytes)", "none", "tombstone"):
-        assert told in page, told
-
-
-def test_masked_parts_are_marked(sampled, client_of, viewer, monkeypatch):
-    record = ShownRecord(0, 1, None, MASKED, decode(b"x"), ())
-    monkeypatch.setattr(read_records, "read", lambda *_: ReadResult([record]))
-    page = client_of(viewer).get(BROWSE).content.decode()
-    assert page.count("masked by a rule") == 1
-
-
 def test_only_admins_see_the_messages_tab_of_internal_topics(sampled, client_of, viewer, admin):
     overview = "/c/local/topics/__consumer_offsets"
     assert f"{overview}/messages" not in client_of(viewer).get(overview).content.decode()
@@ -365,14 +339,6 @@ def test_rules_of_other_entries_of_the_cluster_are_listed_with_a_link(sampled, c
     assert 'href="/c/staging/masking">rule of “Staging”, the same cluster' in page
     rule = MaskingRule.objects.get()
     assert reverse("masking-remove", args=["local", rule.pk]) not in page
-
-
-def test_rounded_sizes_are_marked(sampled, client_of, viewer, monkeypatch):
-    value = replace(decode(b"x" * 1000), size_bytes=1024, is_size_rounded=True)
-    record = ShownRecord(1, 41, None, decode(None), value, ())
-    monkeypatch.setattr(read_records, "read", lambda *_: ReadResult([record]))
-    page = client_of(viewer).get(BROWSE).content.decode()
-    assert "about 1\u202fKiB" in page
 
 
 def test_only_admins_see_masking_in_the_menu(sampled, client_of, viewer, operator, admin):
