@@ -9,8 +9,7 @@ from console.actions import services as plans
 from console.actions.action_type import Params
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.groups.actions.reset_offsets import ResetOffsets
-from console.groups.actions.shared import item_key
+from console.groups.actions.reset_offsets import ResetOffsets, item_key
 from console.groups.reset_rules import ResetTo
 from console.groups.resolve_reset_on_cluster import Reset, resolve
 from monitoring.gateway.gateway import for_cluster

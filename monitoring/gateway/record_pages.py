@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.record_row import RecordRow
@@ -64,7 +64,7 @@ class ReadRequest:
     before_offset: int | None
     limit: int
     max_bytes: int
-    timeout_s: float  # of each of two steps
+    timeout_s: float  # for the metadata, and again for the records
     offset_ranges: dict[int, range]  # by partition; only those whose leader answered
 
 
@@ -95,11 +95,11 @@ class RecordPages:
         limit = max(1, min(limit, LIMIT_MAX))
         if partition is None and (offset is not None or before_offset is not None):
             raise NotFound(Reason("offset_needs_partition"))
-        offset_ranges = self._wire.offset_ranges(topic, timeouts.READ_S)
+        offset_ranges = self._wire.offset_ranges(topic, request_timeouts.READ_S)
         request = ReadRequest(
             self._settings, topic, partition, offset, before_offset, limit, max_bytes,
-            timeouts.READ_S, offset_ranges,
+            request_timeouts.READ_S, offset_ranges,
         )  # fmt: skip
-        limit_s = 2 * timeouts.READ_S + timeouts.CONSUMER_GRACE_S
+        limit_s = 2 * request_timeouts.READ_S + request_timeouts.CONSUMER_GRACE_S
         page: RecordPage = workers.call("read", request, limit_s=limit_s)
         return page

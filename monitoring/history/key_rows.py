@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from monitoring.history.byte_limited_cache import ByteLimitedCache
-from monitoring.history.parquet_files import naming_damage, with_schema
+from monitoring.history.parquet_files import errors_with_path, with_schema
 from monitoring.history.root_folder import FileStamp, Root
 from monitoring.history.table_specs import KEY_COLUMNS, RowKey
 
@@ -54,7 +54,7 @@ def read(root: Root, path: str, schema: pa.Schema, key: RowKey, columns: Sequenc
 def _read_file(
     root: Root, stamp: FileStamp, schema: pa.Schema, key: RowKey, columns: Sequence[str]
 ) -> pa.Table:
-    with naming_damage(stamp[0]), root.filesystem.open_input_file(stamp[0]) as file:
+    with errors_with_path(stamp[0]), root.filesystem.open_input_file(stamp[0]) as file:
         file_metadata = _files.get(stamp, lambda: _file_metadata(pq.read_metadata(file)))
         groups = _groups(file_metadata, key)
         wanted = pa.schema([schema.field(name) for name in columns])

@@ -16,7 +16,7 @@ from functools import partial
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.schema_registry_settings import RegistrySettings
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
 from monitoring.gateway.record_row import RecordRow
@@ -151,7 +151,7 @@ class Search:
 
     async def _find_leaders(self) -> Metadata:
         topic = self._request.topic
-        metadata = await self._reader.read_metadata(timeouts.SEARCH_READ_S, [topic])
+        metadata = await self._reader.read_metadata(request_timeouts.SEARCH_READ_S, [topic])
         self._leaders = metadata.leader_addresses(topic)
         if not self._leaders:
             raise NotFound(Reason("topic_not_on_cluster", topic=topic))
@@ -186,7 +186,7 @@ class Search:
     async def _new_offset_ranges(self) -> dict[int, range]:
         """Partition → the offsets after its position; of a new partition all."""
         metadata = await self._find_leaders()
-        answers = await self._reader.read_offsets(metadata, timeouts.SEARCH_READ_S)
+        answers = await self._reader.read_offsets(metadata, request_timeouts.SEARCH_READ_S)
         rows = answers.metadata.rows_by_topic.get(self._request.topic, range(0))
         ends = answers.log_end[rows.start : rows.stop].tolist()
         positions = self._progress.positions
@@ -250,7 +250,7 @@ class Search:
         topic = self._request.topic
         answer = await channel.request(
             partial(fetch.request, topic, partition, offset, self._window_bytes),
-            timeouts.SEARCH_READ_S,
+            request_timeouts.SEARCH_READ_S,
         )
         fetched = fetch.decode(answer)
         raise_if_error(fetched.error)

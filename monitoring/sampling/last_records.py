@@ -55,7 +55,8 @@ class LastRecords:
     def add(self, read_ms: Longs) -> None:
         """Add what was read: a time, NO_RECORD or UNKNOWN for each row.
 
-        NO_RECORD after a known time: the last record is not replicated yet.
+        NO_RECORD for a row whose time is known changes nothing: its last record is not replicated
+        yet.
         """
         has_time = read_ms >= 0
         self.times_ms[has_time] = read_ms[has_time]

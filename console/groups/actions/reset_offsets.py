@@ -23,8 +23,8 @@ from console.actions.draft import (
     refuse_unread_partitions,
 )
 from console.actions.models import Plan
-from console.groups.actions import shared
-from console.groups.actions.shared import item_key
+from console.groups.actions import state_and_members
+from console.groups.actions.target import GROUP_TARGET
 from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
 from console.ui import numbers
 from console.ui.texts import first_lines
@@ -42,10 +42,15 @@ def offsets_of(params: Params) -> dict[TopicPartition, int | None]:
     return {(topic, partition): offset for topic, partition, offset in params.get("offsets") or ()}
 
 
+def item_key(topic: str, partition: int) -> str:
+    """A partition as the key of an item, as Kafka's tools name it."""
+    return f"{topic}-{partition}"
+
+
 class ResetOffsets(ItemsAction):
     action = "group.reset-offsets"
     verb = "group.alter"
-    target_type = shared.GROUP_TARGET
+    target_type = GROUP_TARGET
     form_page = "group-reset"
 
     def title(self, resource: str) -> str:
@@ -57,7 +62,7 @@ class ResetOffsets(ItemsAction):
         committed = gateway.groups.committed(params["name"])
         logs = gateway.log_offsets.ranges(keys)
         return {
-            **shared.read_members(gateway, params["name"]),
+            **state_and_members.read_members(gateway, params["name"]),
             ITEMS: {item_key(*key): committed.get(key) for key in keys},
             LOGS: {
                 item_key(*key): [logs[key].start, logs[key].stop] if key in logs else None
@@ -79,7 +84,7 @@ class ResetOffsets(ItemsAction):
             text % {"name": key, "offset": _offset_text(now[ITEMS][key])}
             for key in self.changed_items(then, now)
         ]
-        members = shared.members_text(now["members"])
+        members = state_and_members.members_text(now["members"])
         return [line for line in (members, first_lines(lines)) if line]
 
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
@@ -107,8 +112,8 @@ class ResetOffsets(ItemsAction):
     def _check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if the group does not exist, or an offset is not in its log."""
         restores = params.get("restores")
-        if facts["state"] == shared.NO_GROUP and not restores:
-            raise PlanRefused(shared.no_group_text(params["name"]))
+        if facts["state"] == state_and_members.NO_GROUP and not restores:
+            raise PlanRefused(state_and_members.no_group_text(params["name"]))
         if restores:
             return
         new_offsets = {key: new for key, new in offsets_of(params).items() if new is not None}
@@ -216,7 +221,7 @@ def figures_of(effects: list[ResetEffect]) -> list[Figure]:
 def _warnings(
     facts: Facts, params: Params, rows: list[tuple[Change, ResetEffect]], deletes: bool
 ) -> list[str]:
-    lines = [shared.members_text(facts["members"]), _commits_text(facts, params)]
+    lines = [state_and_members.members_text(facts["members"]), _commits_text(facts, params)]
     if skipped := sum(effect.skipped for _change, effect in rows):
         text = _("The group will not read %(n)s records.")
         lines.append(text % {"n": numbers.count(skipped)})

@@ -49,7 +49,9 @@ async def _handshake(connection: Connection, mechanism: str, timeout_s: float) -
     body = _I16.pack(len(name)) + name
     cursor = await _call(connection, HANDSHAKE_KEY, body, timeout_s)
     if cursor.i16():
-        offered = [printable(cursor.text() or "") for _ in range(cursor.array_length(2))]
+        offered = [
+            printable(cursor.text() or "") for _ in range(cursor.array_length(item_bytes_min=2))
+        ]
         names = {"mechanism": mechanism, "offered": ", ".join(offered)[:_TEXT_MAX] or "—"}
         raise Refused(Reason("login_mechanism", **names))
 

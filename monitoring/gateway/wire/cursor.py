@@ -53,13 +53,13 @@ class Cursor:
         self.items += count
         check_limit(self.items, limits.ANSWER_ITEMS_MAX, "too_many_things")
 
-    def array_length(self, item_bytes_min: int) -> int:
+    def array_length(self, *, item_bytes_min: int) -> int:
         """The length of an array whose items (of at least `item_bytes_min`) are read one by one."""
-        count = self.numpy_array_length(item_bytes_min)
+        count = self.numpy_array_length(item_bytes_min=item_bytes_min)
         self.count_items(count)
         return count
 
-    def numpy_array_length(self, item_bytes_min: int) -> int:
+    def numpy_array_length(self, *, item_bytes_min: int) -> int:
         """The length of an array that NumPy reads at once; null = 0."""
         count = self._uvarint() - 1 if self.flexible else self.i32()
         if count < -1 or count * item_bytes_min > len(self.data) - self.at:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader, iter_batches
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.wire.connection import frame
 from monitoring.gateway.wire.cursor import Cursor
 
@@ -37,7 +37,7 @@ def request(topic: str, partition: int, offset: int, max_bytes: int, correlation
     name = topic.encode()
     body = b"".join(
         (
-            _HEAD.pack(-1, timeouts.FETCH_WAIT_MS, 1, max_bytes, _READ_COMMITTED, 1),
+            _HEAD.pack(-1, request_timeouts.FETCH_WAIT_MS, 1, max_bytes, _READ_COMMITTED, 1),
             _I16.pack(len(name)),
             name,
             _I32.pack(1),
@@ -50,16 +50,18 @@ def request(topic: str, partition: int, offset: int, max_bytes: int, correlation
 def decode(answer: bytes) -> FetchedRecords:
     """Raises ValueError, KafkaError, OverLimit or struct.error if the response is malformed."""
     cursor = Cursor(answer, 8)  # after correlation id and throttle time
-    if cursor.array_length(6) != 1:
+    if cursor.array_length(item_bytes_min=6) != 1:
         raise ValueError("one topic was requested")
     cursor.text()
-    if cursor.array_length(30) != 1:
+    if cursor.array_length(item_bytes_min=30) != 1:
         raise ValueError("one partition was requested")
     cursor.i32()
     error = cursor.i16()
     cursor.i64()
     last_stable_offset = cursor.i64()
-    aborted = tuple((cursor.i64(), cursor.i64()) for _ in range(cursor.array_length(16)))
+    aborted = tuple(
+        (cursor.i64(), cursor.i64()) for _ in range(cursor.array_length(item_bytes_min=16))
+    )
     size = max(cursor.i32(), 0)
     start = cursor.skip(size)
     return FetchedRecords(

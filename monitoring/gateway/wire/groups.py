@@ -68,7 +68,9 @@ def decode_list(answer: bytes, invalid: InvalidParts) -> tuple[int, list[ListedG
     cursor.skip_tags()
     cursor.skip(4)
     error_code, groups = cursor.i16(), []
-    check_limit(count := cursor.array_length(4), limits.GROUPS_MAX, "too_many_groups")
+    check_limit(
+        count := cursor.array_length(item_bytes_min=4), limits.GROUPS_MAX, "too_many_groups"
+    )
     for _ in range(count):
         group, protocol, state = cursor.text() or "", cursor.text() or "", cursor.text() or ""
         cursor.skip_tags()
@@ -101,7 +103,7 @@ def decode_describe(
     """
     cursor = Cursor(answer, 8)
     decoder = _GroupDecoder(cursor, set(requested), invalid)
-    return [decoder.group() for _ in range(cursor.array_length(18))]
+    return [decoder.group() for _ in range(cursor.array_length(item_bytes_min=18))]
 
 
 class _GroupDecoder:
@@ -117,7 +119,7 @@ class _GroupDecoder:
         group, state, protocol = cursor.text() or "", cursor.text() or "", cursor.text() or ""
         remove_expected(self._expected, group)
         cursor.text()
-        count = cursor.array_length(16)
+        count = cursor.array_length(item_bytes_min=16)
         self._members_read += count
         check_limit(self._members_read, limits.MEMBERS_MAX, "too_many_members")
         members = [self._member(group, protocol) for _ in range(count)]
@@ -156,7 +158,7 @@ def parse_assignment(cursor: Cursor, topics_max: int) -> tuple[tuple[str, Ints],
     """
     assigned: list[tuple[str, Ints]] = []
     try:
-        count = cursor.numpy_array_length(6) if cursor.data else 0
+        count = cursor.numpy_array_length(item_bytes_min=6) if cursor.data else 0
         if count > topics_max:
             return None
         for _ in range(count):
@@ -164,7 +166,7 @@ def parse_assignment(cursor: Cursor, topics_max: int) -> tuple[tuple[str, Ints],
             topic = cursor.text()
             if not topic:
                 return None
-            partitions = cursor.numpy_array_length(4)
+            partitions = cursor.numpy_array_length(item_bytes_min=4)
             numbers = np.frombuffer(cursor.data, ">i4", partitions, cursor.skip(4 * partitions))
             assigned.append((topic, numbers.astype(np.int32)))
     except (StructError, ValueError):

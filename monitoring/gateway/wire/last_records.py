@@ -60,9 +60,9 @@ def decode_into(times_ms: Longs, metadata: Metadata, rows: Longs, answer: bytes)
     cursor.skip_tags()
     cursor.skip(4)
     found = np.full(len(times_ms), UNKNOWN, dtype=np.int64)
-    for _ in range(cursor.array_length(3)):
+    for _ in range(cursor.array_length(item_bytes_min=3)):
         rows_of_topic = metadata.rows_by_topic.get(cursor.text() or "", range(0))
-        for _ in range(cursor.array_length(_PARTITION_BYTES_MIN)):
+        for _ in range(cursor.array_length(item_bytes_min=_PARTITION_BYTES_MIN)):
             index, error = cursor.i32(), cursor.i16()
             time_ms, offset = cursor.i64(), cursor.i64()
             cursor.skip(4)

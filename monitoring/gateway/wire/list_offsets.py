@@ -55,11 +55,13 @@ def decode_into(
     ValueError if the response is malformed, OverLimit if it is too large.
     """
     cursor, names, topic_rows, arrays = Cursor(answer, 8), [], [], []
-    check_limit(topics := cursor.array_length(6), limits.TOPICS_MAX, "too_many_topics")
+    check_limit(
+        topics := cursor.array_length(item_bytes_min=6), limits.TOPICS_MAX, "too_many_topics"
+    )
     partitions = 0
     for _ in range(topics):
         name = cursor.text() or ""
-        count = cursor.numpy_array_length(_ENTRY.itemsize)
+        count = cursor.numpy_array_length(item_bytes_min=_ENTRY.itemsize)
         check_limit(partitions := partitions + count, limits.PARTITIONS_MAX, "too_many_partitions")
         start = cursor.skip(count * _ENTRY.itemsize)
         if name in metadata.rows_by_topic:

@@ -126,13 +126,17 @@ def decode(answer: bytes, version: int) -> Metadata:
     cursor.skip_tags()
     cursor.skip(4)
     brokers = {}
-    check_limit(count := cursor.array_length(10), limits.BROKERS_MAX, "too_many_brokers")
+    check_limit(
+        count := cursor.array_length(item_bytes_min=10), limits.BROKERS_MAX, "too_many_brokers"
+    )
     for _ in range(count):
         broker = _broker(cursor)
         brokers[broker.id] = broker
     cluster_id, controller_id = cursor.text() or "", cursor.i32()
     check_limit(len(cluster_id), limits.TEXT_LENGTH_MAX, "too_long_id")
-    check_limit(count := cursor.array_length(9), limits.TOPICS_MAX, "too_many_topics")
+    check_limit(
+        count := cursor.array_length(item_bytes_min=9), limits.TOPICS_MAX, "too_many_topics"
+    )
     decoder = _TopicDecoder(cursor)
     topics = dict(decoder.next() for _ in range(count))
     topics.pop("", None)
@@ -169,7 +173,7 @@ class _TopicDecoder:
         name = cursor.text() or ""
         topic_id = _id_text(cursor.slice(_ID_BYTES)) if cursor.flexible else ""
         cursor.skip(1)
-        count = cursor.array_length(_PARTITION.size + 3)
+        count = cursor.array_length(item_bytes_min=_PARTITION.size + 3)
         self._partitions_read += count
         check_limit(self._partitions_read, limits.PARTITIONS_MAX, "too_many_partitions")
         rows = self._rows(name, count)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from confluent_kafka import Producer
 
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.librdkafka import reading
@@ -197,7 +197,7 @@ def test_partitions_without_a_leader_are_listed_as_unread(live_cluster):
 
 
 def test_only_the_partitions_of_a_leader_that_hangs_are_unread(live_cluster, monkeypatch):
-    monkeypatch.setattr(timeouts, "READ_S", 2.0)
+    monkeypatch.setattr(request_timeouts, "READ_S", 2.0)
     topic = f"browse.hanging-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(topic, 4)
     live_cluster.produce(topic, dict.fromkeys(range(4), 3))
@@ -227,7 +227,7 @@ def test_reading_creates_no_group(browse, live_cluster):
 
 
 def test_a_cluster_that_is_down_raises_cluster_unavailable(monkeypatch):
-    monkeypatch.setattr(timeouts, "READ_S", 1.0)
+    monkeypatch.setattr(request_timeouts, "READ_S", 1.0)
     dead = for_cluster(Cluster(slug="dead", bootstrap_servers="127.0.0.1:1"))
     with pytest.raises(ClusterUnavailable):
         dead.record_pages.read("x", 0, None, 1)
