@@ -77,7 +77,7 @@ class Part:
 
 
 _lock = threading.Lock()
-_checked_s = -1e9
+_checked_s = -1e9  # never
 _parts: tuple[Part, ...] = ()
 _started_s = time.monotonic()
 

@@ -71,7 +71,7 @@ def _broker(slug: str, broker: int, warnings: list[BrokerWarning]) -> Problem:
     values = {"id": broker, "what": ", ".join(each.title for each in warnings)}
     text = " ".join(each.text for each in warnings)
     link = Link(_("Open the broker"), reverse("broker", args=[slug, broker]))
-    worst = warnings[0]  # broker_warnings.py sorts them
+    worst = warnings[0]  # they come the worst first (broker_warnings.py)
     title = _("Broker %(id)s: %(what)s") % values
     return Problem(worst.tone, "alert-triangle", worst.kind, title, text, (link,))
 

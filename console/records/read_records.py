@@ -123,7 +123,7 @@ def read_batch_facts(
     with for_cluster(cluster) as gateway:
         header = gateway.wire.batch_header(topic, partition, offset)
     masked = masking_rules.is_masked(principal, cluster, topic)
-    return None if header is None else batch_facts(header, masked)
+    return None if header is None else batch_facts(header, is_masked=masked)
 
 
 def _read_page(

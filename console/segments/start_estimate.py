@@ -66,7 +66,7 @@ def start(principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int
         settings = gateway.kafka_client_settings
     spans = {row.partition: part.offsets}
     running = RunningSearch(CompactionRequest(settings, row.topic, spans, now_ms=now_ms))
-    return Estimate(running, row.partition, part, min_lag_ms, bool(targets))
+    return Estimate(running, row.partition, part, min_lag_ms, is_masked=bool(targets))
 
 
 def _part(gateway: Gateway, row: PartitionRow, min_lag_ms: int, now_ms: int) -> CompactablePart:

@@ -14,6 +14,9 @@ from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.limits import check_limit
 
 _I16, _I32, _I64 = Struct(">h"), Struct(">i"), Struct(">q")
+# Where a response is read from, by what it begins with.
+AFTER_CORRELATION_ID = 4
+AFTER_THROTTLE_TIME = 8  # which comes first in versions that are not flexible
 
 
 class Cursor:

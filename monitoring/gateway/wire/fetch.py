@@ -14,7 +14,7 @@ from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader, iter_batches
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.wire.connection import frame
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_THROTTLE_TIME, Cursor
 
 API_KEY, VERSION = 1, 4
 _READ_COMMITTED = 1
@@ -49,7 +49,7 @@ def request(topic: str, partition: int, offset: int, max_bytes: int, correlation
 
 def decode(answer: bytes) -> FetchedRecords:
     """Raises ValueError, KafkaError, OverLimit or struct.error if the response is malformed."""
-    cursor = Cursor(answer, 8)  # after correlation id and throttle time
+    cursor = Cursor(answer, AFTER_THROTTLE_TIME)
     if cursor.array_length(item_bytes_min=6) != 1:
         raise ValueError("one topic was requested")
     cursor.text()

@@ -21,7 +21,7 @@ import numpy as np
 from brokerd.protocol import messages
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, AFTER_THROTTLE_TIME, Cursor
 from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable, remove_expected
 from monitoring.gateway.wire.metadata import Ints
 from monitoring.reasons import Reason
@@ -64,9 +64,9 @@ def list_request(correlation_id: int) -> bytes:
 
 def decode_list(answer: bytes, invalid: InvalidParts) -> tuple[int, list[ListedGroup]]:
     """(error code, groups). Raises KafkaError, struct.error, ValueError or OverLimit."""
-    cursor = Cursor(answer, 4, flexible=True)
+    cursor = Cursor(answer, AFTER_CORRELATION_ID, flexible=True)
     cursor.skip_tags()
-    cursor.skip(4)
+    cursor.skip(4)  # throttle time
     error_code, groups = cursor.i16(), []
     check_limit(
         count := cursor.array_length(item_bytes_min=4), limits.GROUPS_MAX, "too_many_groups"
@@ -101,7 +101,7 @@ def decode_describe(
 
     Raises KafkaError, struct.error, ValueError or OverLimit (also for groups not `requested`).
     """
-    cursor = Cursor(answer, 8)
+    cursor = Cursor(answer, AFTER_THROTTLE_TIME)
     decoder = _GroupDecoder(cursor, set(requested), invalid)
     return [decoder.group() for _ in range(cursor.array_length(item_bytes_min=18))]
 
@@ -118,12 +118,12 @@ class _GroupDecoder:
         error_code = cursor.i16()
         group, state, protocol = cursor.text() or "", cursor.text() or "", cursor.text() or ""
         remove_expected(self._expected, group)
-        cursor.text()
+        cursor.text()  # protocol
         count = cursor.array_length(item_bytes_min=16)
         self._members_read += count
         check_limit(self._members_read, limits.MEMBERS_MAX, "too_many_members")
         members = [self._member(group, protocol) for _ in range(count)]
-        cursor.skip(4)
+        cursor.skip(4)  # authorized operations
         if count > limits.MEMBERS_PER_GROUP_MAX:
             self._invalid.add(Reason("group_members", group=printable(group), n=count))
             return DescribedGroup(group, error_code or _MEMBERS_REFUSED, _short(state), members=())
@@ -141,7 +141,7 @@ class _GroupDecoder:
             return Member(printable(member_id), printable(client), printable(host), assigned=())
         if protocol != "consumer":
             return Member(member_id, client, host, assigned=())
-        topics = Cursor(assignment, 2)
+        topics = Cursor(assignment, 2)  # after the version
         assigned = parse_assignment(topics, limits.GROUP_TOPICS_MAX - self._topics_read)
         self._topics_read += topics.items  # malformed assignments count as well
         if assigned is None:

@@ -13,7 +13,7 @@ from struct import Struct
 import numpy as np
 
 from monitoring.gateway.wire import limits
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_THROTTLE_TIME, Cursor
 from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.reasons import Reason
@@ -54,7 +54,7 @@ def decode_into(
     Partitions that it does not lead and invalid values are ignored. Raises struct.error or
     ValueError if the response is malformed, OverLimit if it is too large.
     """
-    cursor, names, topic_rows, arrays = Cursor(answer, 8), [], [], []
+    cursor, names, topic_rows, arrays = Cursor(answer, AFTER_THROTTLE_TIME), [], [], []
     check_limit(
         topics := cursor.array_length(item_bytes_min=6), limits.TOPICS_MAX, "too_many_topics"
     )

@@ -18,7 +18,7 @@ from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, check_limit
 from monitoring.gateway.wire.metadata import Longs
 from monitoring.reasons import Reason
@@ -42,7 +42,8 @@ def decode_into(answers: ClusterAnswers, broker: int, answer: bytes, version: in
     a copy that is being moved to another directory (`future`). Raises GatewayError, struct.error or
     ValueError if the response is malformed or an error, OverLimit if it is too large.
     """
-    decoder = _Decoder(Cursor(answer, 4, flexible=version == WITH_DISKS), answers)
+    cursor = Cursor(answer, AFTER_CORRELATION_ID, flexible=version == WITH_DISKS)
+    decoder = _Decoder(cursor, answers)
     decoder.decode(version)
     # After all checks, so that an invalid response changes nothing.
     decoder.put(broker)
@@ -66,7 +67,7 @@ class _Decoder:
     def decode(self, version: int) -> None:
         cursor = self.cursor
         cursor.skip_tags()
-        cursor.skip(4)
+        cursor.skip(4)  # throttle time
         error = cursor.i16() if version == WITH_DISKS else 0
         if error:
             raise GatewayError(Reason("log_dirs_error", error=error))

@@ -17,7 +17,7 @@ import numpy as np
 from brokerd.protocol import messages
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 from monitoring.gateway.wire.limits import check_limit, remove_expected
 from monitoring.gateway.wire.metadata import Ints, Longs
 
@@ -62,9 +62,9 @@ def decode(answer: bytes, requested: Collection[str]) -> list[GroupCommits]:
     Raises KafkaError, struct.error or ValueError if it is malformed, OverLimit if it is too large
     or has other groups.
     """
-    cursor = Cursor(answer, 4, flexible=True)
+    cursor = Cursor(answer, AFTER_CORRELATION_ID, flexible=True)
     cursor.skip_tags()
-    cursor.skip(4)
+    cursor.skip(4)  # throttle time
     groups, topics_read = [], 0
     expected = set(requested)
     for _ in range(cursor.array_length(item_bytes_min=5)):
