@@ -37,6 +37,7 @@ def request(topic: str, partition: int, offset: int, max_bytes: int, correlation
     name = topic.encode()
     body = b"".join(
         (
+            # −1: no replica asks; the two 1: at least a byte, of one topic
             _HEAD.pack(-1, request_timeouts.FETCH_WAIT_MS, 1, max_bytes, _READ_COMMITTED, 1),
             _I16.pack(len(name)),
             name,
@@ -52,12 +53,12 @@ def decode(answer: bytes) -> FetchedRecords:
     cursor = Cursor(answer, AFTER_THROTTLE_TIME)
     if cursor.array_length(item_bytes_min=6) != 1:
         raise ValueError("one topic was requested")
-    cursor.text()
+    cursor.text()  # topic
     if cursor.array_length(item_bytes_min=30) != 1:
         raise ValueError("one partition was requested")
-    cursor.i32()
+    cursor.i32()  # partition
     error = cursor.i16()
-    cursor.i64()
+    cursor.i64()  # high watermark
     last_stable_offset = cursor.i64()
     aborted = tuple(
         (cursor.i64(), cursor.i64()) for _ in range(cursor.array_length(item_bytes_min=16))

@@ -23,6 +23,7 @@ LATEST, EARLIEST = -1, -2
 UNKNOWN = -1  # in all arrays of this package
 
 _HEAD = Struct(">ibi")
+_NO_REPLICA, _READ_UNCOMMITTED = -1, 0
 _REQUEST_ENTRY = np.dtype([("index", ">i4"), ("timestamp", ">i8")])
 _ENTRY = np.dtype([("index", ">i4"), ("error", ">i2"), ("timestamp", ">i8"), ("offset", ">i8")])
 _I16, _I32 = Struct(">h"), Struct(">i")
@@ -37,7 +38,8 @@ def request_body(metadata: Metadata, leader: int, timestamp: int) -> bytes | Non
     entries["index"] = metadata.partition_of_row()[rows]
     entries["timestamp"] = timestamp
     topics, counts = np.unique(metadata.topic_of_row()[rows], return_counts=True)
-    packed, parts, start = entries.tobytes(), [_HEAD.pack(-1, 0, len(topics))], 0
+    head = _HEAD.pack(_NO_REPLICA, _READ_UNCOMMITTED, len(topics))
+    packed, parts, start = entries.tobytes(), [head], 0
     for topic, count in zip(topics.tolist(), counts.tolist(), strict=True):
         name = metadata.topics[topic].encode()
         end = start + count * _REQUEST_ENTRY.itemsize
