@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "moves.partition_key": "topic_partition.partition_key",
+    "shared.item_key": "topic_partition.partition_key",
     "monitoring.own_health": "monitoring.readiness_checks",
     "console.ui.own_health_texts": "console.ui.readiness_texts",
     "monitoring.reason_catalog": "monitoring.reason_texts",
@@ -613,7 +615,7 @@ RETIRED = {
     "monitoring.history.stored_rows": "monitoring.history.parquet_files",
     "monitoring.history.root": "monitoring.history.root_folder",
     "monitoring.spark.jobs.roll_up": "monitoring.spark.jobs.roll_up_and_merge",
-    "moves.name_of": "moves.partition_key",
+    "moves.name_of": "topic_partition.partition_key",
     "reset_rules.first_of": "texts.first_lines",
     "effect.again": "effect.read_again",
     "console.produce.contents": "console.produce.stored_records",

@@ -30,7 +30,7 @@ from console.ui import numbers
 from console.ui.texts import first_lines
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
-from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
@@ -40,11 +40,6 @@ LOGS = "logs"
 
 def offsets_of(params: Params) -> dict[TopicPartition, int | None]:
     return {(topic, partition): offset for topic, partition, offset in params.get("offsets") or ()}
-
-
-def item_key(topic: str, partition: int) -> str:
-    """A partition as the key of an item, as Kafka's tools name it."""
-    return f"{topic}-{partition}"
 
 
 class ResetOffsets(ItemsAction):
@@ -63,9 +58,9 @@ class ResetOffsets(ItemsAction):
         logs = gateway.log_offsets.ranges(keys)
         return {
             **state_and_members.read_members(gateway, params["name"]),
-            ITEMS: {item_key(*key): committed.get(key) for key in keys},
+            ITEMS: {partition_key(*key): committed.get(key) for key in keys},
             LOGS: {
-                item_key(*key): [logs[key].start, logs[key].stop] if key in logs else None
+                partition_key(*key): [logs[key].start, logs[key].stop] if key in logs else None
                 for key in keys
             },
         }
@@ -106,7 +101,7 @@ class ResetOffsets(ItemsAction):
                 "none. What consumers did in between is not taken back."
             ),
             before=dict(facts[ITEMS]),
-            after={item_key(*key): new for key, new in offsets.items()},
+            after={partition_key(*key): new for key, new in offsets.items()},
         )
 
     def _check(self, facts: Facts, params: Params) -> None:
@@ -118,35 +113,37 @@ class ResetOffsets(ItemsAction):
             return
         new_offsets = {key: new for key, new in offsets_of(params).items() if new is not None}
         commits = {key: _commit_in_log(facts, key) for key in new_offsets}
-        refuse_unread_partitions(item_key(*key) for key in commits if commits[key] is None)
+        refuse_unread_partitions(partition_key(*key) for key in commits if commits[key] is None)
         text = _("Offset %(offset)d is not in %(name)s, which has %(first)d–%(end)d now.")
         for key, commit in commits.items():
             if commit is not None and not commit.holds(new_offsets[key]):
-                values = {"offset": new_offsets[key], "name": item_key(*key)}
+                values = {"offset": new_offsets[key], "name": partition_key(*key)}
                 values |= {"first": commit.log.start, "end": commit.log.stop}
                 raise PlanRefused(text % values)
 
     def items(self, params: Params) -> list[str]:
-        return [item_key(*key) for key in offsets_of(params)]
+        return [partition_key(*key) for key in offsets_of(params)]
 
     def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         group, wanted = params["name"], set(keys)
-        offsets = {key: new for key, new in offsets_of(params).items() if item_key(*key) in wanted}
+        offsets = {
+            key: new for key, new in offsets_of(params).items() if partition_key(*key) in wanted
+        }
         if gateway.groups.describe(group).members:
             raise GatewayError(Reason("group_has_members"))
         new = {key: offset for key, offset in offsets.items() if offset is not None}
         for batch in _request_batches(list(new)):
             errors = gateway.groups.alter_offsets(group, {key: new[key] for key in batch})
-            yield from (EndedItem(item_key(*key), errors.get(key, "")) for key in batch)
+            yield from (EndedItem(partition_key(*key), errors.get(key, "")) for key in batch)
         for batch in _request_batches([key for key, offset in offsets.items() if offset is None]):
             errors = gateway.groups.delete_offsets(group, batch)
-            yield from (EndedItem(item_key(*key), errors.get(key, "")) for key in batch)
+            yield from (EndedItem(partition_key(*key), errors.get(key, "")) for key in batch)
 
     def undo(self, plan: Plan) -> Proposal | None:
         earlier = [
-            [topic, partition, plan.facts[ITEMS][item_key(topic, partition)]]
+            [topic, partition, plan.facts[ITEMS][partition_key(topic, partition)]]
             for topic, partition in offsets_of(plan.params)
-            if item_key(topic, partition) in plan.applied_items
+            if partition_key(topic, partition) in plan.applied_items
         ]
         params = {"name": plan.resource, "offsets": earlier, "restores": True}
         return Proposal(self.action, plan.resource, params) if earlier else None
@@ -155,7 +152,7 @@ class ResetOffsets(ItemsAction):
 def _change_and_effect(
     facts: Facts, key: TopicPartition, new: int | None
 ) -> tuple[Change, ResetEffect]:
-    name = item_key(*key)
+    name = partition_key(*key)
     committed, commit = facts[ITEMS][name], _commit_in_log(facts, key)
     effect = reset_effect(commit, new) if commit else ResetEffect()
     return Change(
@@ -165,7 +162,7 @@ def _change_and_effect(
 
 def _commit_in_log(facts: Facts, key: TopicPartition) -> CommitInLog | None:
     """The partition as the facts say; None = its leader did not answer."""
-    name = item_key(*key)
+    name = partition_key(*key)
     log = facts[LOGS][name]
     return CommitInLog(facts[ITEMS][name], range(*log)) if log else None
 
@@ -225,7 +222,7 @@ def _warnings(
     if skipped := sum(effect.skipped for _change, effect in rows):
         text = _("The group will not read %(n)s records.")
         lines.append(text % {"n": numbers.count(skipped)})
-    new_commits = sum(facts[ITEMS][item_key(*key)] is None for key in offsets_of(params))
+    new_commits = sum(facts[ITEMS][partition_key(*key)] is None for key in offsets_of(params))
     if new_commits and not deletes:
         text = ngettext(
             "%(n)d of these partitions was never committed. What its consumers would have read "
@@ -266,7 +263,7 @@ def _outside_warning(facts: Facts, params: Params) -> list[str]:
     for key, new in offsets_of(params).items():
         commit = _commit_in_log(facts, key)
         if new is not None and commit is not None and not commit.holds(new):
-            names.append(f"{item_key(*key)}.")
+            names.append(f"{partition_key(*key)}.")
     if not names:
         return []
     text = _(

@@ -19,6 +19,7 @@ from console.reassignments.moves import Move, MoveState
 from console.topics.actions.shared import names_as_resource
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.topic_partition import partition_key
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
@@ -151,7 +152,7 @@ def _start(
             _remove_throttle(gateway, remaining)
         raise
     for (topic, partition), why in errors.items():
-        progress.end_item(moves.partition_key(topic, partition), why)
+        progress.end_item(partition_key(topic, partition), why)
     return [move for move in remaining if (move.topic, move.partition) not in errors]
 
 
