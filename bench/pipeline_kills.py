@@ -35,7 +35,7 @@ from django.conf import settings
 
 from monitoring.history.root_folder import cluster_folder, current
 from monitoring.pipeline.workspace import JOBS
-from monitoring.spark.config import from_settings
+from monitoring.spark.server_config import from_settings
 from monitoring.spark.session import open_session
 from tests.monitoring.pipeline.do_all import do_all
 from tests.monitoring.pipeline.made_history import rows_of_levels, ticks, write

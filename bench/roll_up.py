@@ -32,9 +32,9 @@ from bench.servers import ROOT
 from monitoring.history.levels import HOUR_MS, MINUTE_MS
 from monitoring.history.table_specs import GROUP_PARTITIONS
 from monitoring.history.writer import joined, parquet
-from monitoring.spark.config import SparkConfig
 from monitoring.spark.jobs.roll_up_and_merge import RollUp, roll_up
 from monitoring.spark.jobs.time_slices import SourceFile
+from monitoring.spark.server_config import SparkConfig
 from monitoring.spark.session import SparkStarting, check_reachable, open_session, remote_url
 from monitoring.spark.transforms.buckets import Bucket
 from tests.support.ports import free_port

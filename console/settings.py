@@ -176,6 +176,7 @@ MIDDLEWARE = [
     "console.clusters.middleware.ClusterMiddleware",
 ]
 
+FORM_RENDERER = "console.ui.form_renderer.FormRenderer"
 ROOT_URLCONF = "console.urls"
 ASGI_APPLICATION = "console.asgi.application"
 APPEND_SLASH = False

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext
 
-from monitoring.reason_catalog import TEXTS
+from monitoring.reason_texts import TEXTS
 from monitoring.reasons import Reason, filled
 
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from monitoring.reason_catalog import TEXTS
+from monitoring.reason_texts import TEXTS
 
 Param = Any  # str, int, float, another Reason, or a list of Reasons
 

@@ -13,7 +13,11 @@ PLACES: dict[str, tuple[str, ...]] = {
     "PARTITIONS": ("monitoring ticks schema PARTITIONS", "monitoring sampling schema PARTITIONS"),
     "GROUPS": ("monitoring ticks schema GROUPS", "monitoring sampling schema GROUPS"),
     "put_tick": ("monitoring ticks tick_stream put_tick", "monitoring sampling encode put_tick"),
-    "notify": ("monitoring sampling services notify", "monitoring sampling service notify"),
+    "notify": (
+        "monitoring sampling sample_cluster notify",
+        "monitoring sampling services notify",
+        "monitoring sampling service notify",
+    ),
     "evaluate": ("monitoring alerts evaluate evaluate",),
     "append_history": ("monitoring history writer append",),
     "flush_history": ("monitoring history writer flush",),

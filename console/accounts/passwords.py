@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 SIMILARITY_MAX = 0.7
 OTHER_CHARACTERS_MIN = 6  # letters and digits that must remain without the name
 _PART_LENGTH_MIN = 3  # shorter parts occur in many words
-_LOOKALIKES = str.maketrans("4@301l5$7", "aaeoiisst")  # 1 is i; l is also i
+_LOOKALIKES = str.maketrans("4@301l5$7", "aaeoiisst")  # the digit 1 and the letter l: both i
 _LENGTH_COMPARED_MAX = 300  # comparing takes quadratic time; a name has at most 150 characters
 
 
@@ -48,6 +48,7 @@ def _is_name_with_little_else(typed: str, name: str) -> bool:
 
 
 def _letters_and_digits(text: str) -> str:
+    """The letters and digits of a text, look-alikes replaced."""
     return "".join(filter(str.isalnum, text)).translate(_LOOKALIKES)
 
 

@@ -19,13 +19,16 @@ from monitoring.models import Cluster
 from monitoring.reasons import Reason
 
 log = logging.getLogger(__name__)
+_BEGUN_PERCENT = 5  # of the progress: half of progress.READ_PERCENT
 
 
 def apply_queued(plan_id: str) -> None:
     """Apply a queued plan. Called by the task; a second call does nothing."""
     plan = Plan.objects.select_related("created_by").get(pk=plan_id)
     # A plan that is continued keeps the step and the percentage on its page.
-    fields = {} if plan.was_begun else {"progress": 5, "current_step": texts.READING_FACTS}
+    fields = (
+        {} if plan.was_begun else {"progress": _BEGUN_PERCENT, "current_step": texts.READING_FACTS}
+    )
     if not plan.change_state(models.QUEUED, models.APPLYING, **fields):
         return
     try:
@@ -153,7 +156,7 @@ def end_lost() -> None:
             _queue_again(plan, models.APPLYING)
         else:
             reason = Reason("plan_worker_silent")
-            finish(plan, models.APPLYING, models.FAILED, reason, StepState.UNKNOWN)
+            finish(plan, models.APPLYING, models.FAILED, reason, step_state=StepState.UNKNOWN)
 
 
 def delete_old() -> None:

@@ -84,13 +84,13 @@ def check_right(
 
 
 def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | None:
-    """The plan if the user made it and may see its target, else None."""
+    """The plan, if the user made it and may see its target."""
     found = find_visible(principal, cluster, plan_id)
     return found if found and found.is_of(principal.user) else None
 
 
 def find_visible(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | None:
-    """The plan if the user made it, or may see the audit log, and may see its target."""
+    """The plan, if the user may see its target, and either made it or may see the audit log."""
     found = Plan.objects.filter(pk=plan_id, cluster=cluster).first()
     if found is None:
         return None

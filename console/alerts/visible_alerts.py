@@ -8,7 +8,7 @@ from console.accounts.rights import Rights
 from monitoring.models import Alert, Cluster
 from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.scope_filter import shows_group, shows_topic
+from monitoring.scope_as_sql import shows_group, shows_topic
 
 
 @dataclass(frozen=True, slots=True)

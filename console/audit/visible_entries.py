@@ -6,7 +6,7 @@ from console.accounts.principal import Principal
 from console.accounts.rights import granted_clusters
 from console.audit.models import AuditEntry
 from monitoring.scope import EVERYTHING, Scope
-from monitoring.scope_filter import shows_group, shows_topic
+from monitoring.scope_as_sql import shows_group, shows_topic
 
 
 def visible_to(principal: Principal) -> QuerySet[AuditEntry]:

@@ -23,8 +23,8 @@ SKEW_MAX, LEADERS_ABOVE_MIN, BYTES_ABOVE_MIN = 1.5, 10, 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class BrokerWarning:
-    """One warning. `kind`: of what problem, as on the overview; `title`: in short, with the figure;
-    `text`: a sentence with the limit."""
+    """One warning. `kind` is a short label, as on the overview; `title` is short and has the
+    figure; `text` is a sentence with the limit."""
 
     tone: str  # bad or warn
     kind: str
@@ -33,7 +33,7 @@ class BrokerWarning:
 
 
 def warnings_by_broker(brokers: Iterable[BrokerRow]) -> dict[int, list[BrokerWarning]]:
-    """The warnings about each broker, the worst first; none about most."""
+    """The warnings about each broker, the worst first; most brokers have none."""
     rows = list(brokers)
     up = [row for row in rows if row.up]
     return {

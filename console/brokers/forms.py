@@ -31,7 +31,7 @@ class BrokerSettingForm(forms.Form):
         required=False,
         help_text=_("Then the value of the broker’s file or the default applies."),
     )
-    level = forms.ChoiceField(
+    applies_to = forms.ChoiceField(
         label=_("Applies to"),
         choices=[(THIS_BROKER, _("this broker")), (ALL_BROKERS, _("all brokers"))],
     )
@@ -56,5 +56,5 @@ class BrokerSettingForm(forms.Form):
         """The parameters of the plan `broker.configure`."""
         data = self.cleaned_data
         value = None if data["is_removed"] else data["value"]
-        for_all = data["level"] == ALL_BROKERS
+        for_all = data["applies_to"] == ALL_BROKERS
         return {"broker": broker, "for_all": for_all, "configs": {name: value}}

@@ -45,8 +45,8 @@ def listeners(entries: Iterable[ConfigValue]) -> list[Listener]:
                 host,
                 port,
                 protocols.get(name.upper()),
-                name == name_between_brokers,
-                name in controllers,
+                is_between_brokers=name == name_between_brokers,
+                is_of_controllers=name in controllers,
             )
         )
     return found

@@ -16,9 +16,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.charts import lines, measures
+from console.charts import line_data, measures
 from console.charts.chart_query import ChartQuery
-from console.charts.lines import Line, Unanswered
+from console.charts.line_data import Line, Unanswered
 from console.charts.ranges import COMPARE_MS
 from console.ui import times
 from console.ui.texts import sentence
@@ -48,16 +48,16 @@ def may_see(rights: Rights, query: ChartQuery) -> bool:
 def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
     """The chart of a query that `may_see` allows. Raises OSError if the history is unavailable."""
     over = Range.until(now_ms, query.range_ms, query.points_max)
-    read = lines.read(slug, rights, query, over)
+    read = line_data.read(slug, rights, query, over)
     series = list(read.lines)
     if query.compare:
         by_ms = COMPARE_MS[query.compare]
-        earlier = lines.read(slug, rights, query, over.earlier(by_ms))
+        earlier = line_data.read(slug, rights, query, over.earlier(by_ms))
         series += [
             _as_earlier(line, query.compare, by_ms) for line in earlier.lines[: earlier.compared]
         ]
     if query.other is not None:
-        other = lines.read(slug, rights, query.other, over)
+        other = line_data.read(slug, rights, query.other, over)
         series += [_as_other(line, query.other) for line in other.lines[: other.compared]]
     return {
         "kind": "line",

@@ -28,7 +28,10 @@ NEEDED_OPERATIONS = ("DESCRIBE", "DESCRIBE_CONFIGS", "CREATE", "ALTER", "ALTER_C
 
 @dataclass(frozen=True, slots=True)
 class ConnectionResult:
-    """`failed`: the step at which the test stopped; None if all passed, or none was tried."""
+    """`failed`: the step at which the test stopped; None if all passed, or none was tried.
+
+    `lacks_rights`: the cluster does not allow its login all NEEDED_OPERATIONS.
+    """
 
     ok: bool
     title: str

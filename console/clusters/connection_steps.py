@@ -37,7 +37,10 @@ class StepResult:
 
 
 def steps(cluster: Cluster, failed: Step | None, *, lacks_rights: bool) -> list[StepResult]:
-    """The steps that a test of this cluster has. `failed` = the one that failed."""
+    """The steps that a test of this cluster has. `failed` = the one that failed.
+
+    `lacks_rights`: the cluster does not allow its login all operations that the console needs.
+    """
     state, found = PASSED, []
     for step in _steps_of(cluster, failed):
         if step == failed:

@@ -14,7 +14,7 @@ from console.brokers.broker_warnings import (
     disk_tone,
     warnings_by_broker,
 )
-from console.dashboard.problems import PROBLEMS_MAX, problems
+from console.dashboard.alerts_and_warnings import PROBLEMS_MAX, problems
 from console.dashboard.recent_changes import audit_url, changes
 from console.groups import state_texts
 from console.groups.group_page import time_until_drained

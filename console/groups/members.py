@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from console.ui.partition_ranges import ranges_text
-from monitoring.read_model.group_columns import LagSums
+from monitoring.lag.lag_sums import LagSums
 
 
 def members(rows: pa.Table, count_max: int) -> tuple[list[dict[str, Any]], int]:

@@ -10,11 +10,10 @@ from console.actions.action_type import Params
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.groups.actions.reset_offsets import ResetOffsets
-from console.groups.actions.shared import item_key
 from console.groups.reset_rules import ResetTo
 from console.groups.resolve_reset_on_cluster import Reset, resolve
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.models import Cluster
 
 
@@ -24,7 +23,7 @@ def propose_reset(principal: Principal, cluster: Cluster, group: str, reset: Res
     changed = resolved.changed
     if not changed:
         raise PlanRefused(_("Every chosen partition is already committed at its new offset."))
-    left_out = [item_key(*key) for key in resolved.left_out]
+    left_out = [partition_key(*key) for key in resolved.left_out]
     is_shift = reset.reset_to == ResetTo.SHIFT
     return _propose(principal, cluster, group, changed, left_out, is_shift=is_shift)
 

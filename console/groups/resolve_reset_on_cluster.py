@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.actions.draft import PlanRefused, refuse_unread_partitions
-from console.groups.actions.shared import item_key
 from console.groups.reset_rules import (
     PARTITIONS_MAX,
     CommitInLog,
@@ -20,7 +19,7 @@ from console.groups.reset_rules import (
 )
 from console.ui.texts import first_lines
 from monitoring.gateway.gateway import Gateway, for_cluster
-from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.models import Cluster
 from monitoring.scope import Scope
 
@@ -65,7 +64,7 @@ def resolve(principal: Principal, cluster: Cluster, group: str, reset: Reset) ->
         committed = gateway.groups.committed(group)
         chosen = _chosen_partitions(gateway, scope, committed, reset)
         logs = gateway.log_offsets.ranges(chosen)
-        refuse_unread_partitions(item_key(*key) for key in chosen if key not in logs)
+        refuse_unread_partitions(partition_key(*key) for key in chosen if key not in logs)
         commits = {key: CommitInLog(committed.get(key), logs[key]) for key in chosen}
         given = _given_offsets(gateway, scope, chosen, reset)
     try:
@@ -99,7 +98,7 @@ def _chosen_partitions(
     text = _("There is no partition %(name)s.")
     unknown = [key for key in keys if not 0 <= key[1] < counts.get(key[0], 0)]
     if unknown:
-        raise PlanRefused(first_lines(text % {"name": item_key(*key)} for key in unknown))
+        raise PlanRefused(first_lines(text % {"name": partition_key(*key)} for key in unknown))
     if not keys:
         raise PlanRefused(_("The group has committed no offsets yet: choose a topic."))
     return sorted(keys)
@@ -125,6 +124,6 @@ def _given_offsets(
         return dict(other)
     if reset.reset_to in (ResetTo.TIME, ResetTo.DURATION):
         found = gateway.log_offsets.at_time(chosen, reset.at_ms)
-        refuse_unread_partitions(item_key(*key) for key in chosen if key not in found)
+        refuse_unread_partitions(partition_key(*key) for key in chosen if key not in found)
         return found
     return {}

@@ -14,7 +14,7 @@ from monitoring.history.root_folder import current
 from monitoring.models import PipelineRun, PipelineState
 from monitoring.pipeline import backfill
 from monitoring.pipeline.models import Backfill, RunState
-from monitoring.reason_catalog import PIPELINE
+from monitoring.reason_texts import PIPELINE
 from monitoring.reasons import Reason, loads
 
 _OTHER = "other"  # the reason of a run that an older version stored, or a newer one

@@ -1,4 +1,6 @@
-"""Whether the console works: /healthz and /readyz (monitoring/own_health.py checks the parts).
+"""Whether the console works: /healthz and /readyz.
+
+monitoring/readiness_checks.py checks the parts.
 
 They need no sign-in and contain no names of topics, groups or users, as /metrics (metrics.py).
 """
@@ -10,9 +12,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from console.live import snapshot_cache
-from console.live.sample_status import ClusterProblems, SampleStatus
-from console.ui import own_health_texts, times
-from monitoring import own_health
+from console.live.sample_status import Outages, SampleStatus
+from console.ui import readiness_texts, times
+from monitoring import readiness_checks
 from monitoring.models import Cluster
 from monitoring.spark import probe
 
@@ -32,8 +34,8 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
     Problems of external systems (a broker, a webhook) are listed and do not cause a 503.
     """
-    parts = own_health.current(spark_wait_s=probe.DEADLINE_S + 1)
-    states = {part.name: own_health_texts.line(part) for part in parts}
+    parts = readiness_checks.current(spark_wait_s=probe.DEADLINE_S + 1)
+    states = {part.name: readiness_texts.line(part) for part in parts}
     is_ready = all(part.is_ready for part in parts)
     if states["database"] == "ok":
         for slug in Cluster.objects.values_list("slug", flat=True):
@@ -53,25 +55,25 @@ def _sample_text(status: SampleStatus) -> str:
         "unreadable": _("samples cannot be read") + since,
         "gap": _("the cluster does not answer") + since,
     }
-    if status.problems is None:
+    if status.outages is None:
         return texts[status.state]
-    return _("sampled, but ") + ", ".join(_problem_texts(status.problems)) + since
+    return _("sampled, but ") + ", ".join(_outage_texts(status.outages)) + since
 
 
-def _problem_texts(problems: ClusterProblems) -> list[str]:
-    texts = [_("broker %(id)d does not answer") % {"id": row.id} for row in problems.brokers_down]
-    if problems.zookeeper_since_ms:
+def _outage_texts(outages: Outages) -> list[str]:
+    texts = [_("broker %(id)d does not answer") % {"id": row.id} for row in outages.brokers_down]
+    if outages.zookeeper_since_ms:
         texts.append(_("ZooKeeper does not answer"))
-    if n := problems.leaderless:
+    if n := outages.leaderless:
         text = ngettext("%(n)d partition has no leader", "%(n)d partitions have no leader", n)
         texts.append(text % {"n": n})
-    if n := problems.groups_silent:
+    if n := outages.groups_silent:
         text = ngettext(
             "the coordinator of %(n)d group does not answer",
             "the coordinators of %(n)d groups do not answer",
             n,
         )
         texts.append(text % {"n": n})
-    if problems.invalid:
+    if outages.invalid:
         texts.append(_("some of its values are invalid and are ignored"))
     return texts

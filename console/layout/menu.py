@@ -19,8 +19,8 @@ from console.alerts.visible_alerts import alerts_in_scope
 from console.clusters.middleware import last_cluster
 from console.clusters.visible_clusters import visible_clusters
 from console.live import pages, snapshot_cache
-from console.ui import own_health_texts
-from monitoring import own_health
+from console.ui import readiness_texts
+from monitoring import readiness_checks
 from monitoring.models import Alert, Cluster
 from monitoring.read_model.row_types import Totals
 from monitoring.ticks import tick_stream
@@ -114,11 +114,11 @@ class Page:
         return snapshot_cache.sample_status(self.menu_cluster.slug, rights)
 
     @cached_property
-    def health(self) -> list[own_health_texts.HealthBanner]:
+    def health(self) -> list[readiness_texts.HealthBanner]:
         """The parts of the console that have failed, for signed-in users."""
         if not self._request.user.is_authenticated:
             return []
-        return [own_health_texts.banner(part) for part in own_health.problems()]
+        return [readiness_texts.banner(part) for part in readiness_checks.problems()]
 
     @property
     def socket_url(self) -> str:

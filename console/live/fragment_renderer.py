@@ -16,8 +16,8 @@ from django.utils import translation
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
 from console.live.registry import FragmentKey
-from console.ui import own_health_texts
-from monitoring import own_health
+from console.ui import readiness_texts
+from monitoring import readiness_checks
 from monitoring.models import Cluster
 
 CACHE_SECONDS = 60.0
@@ -31,7 +31,7 @@ def status_html(cluster: Cluster, rights: Rights) -> str:
     """The out-of-band HTML of status line and banners."""
     common = {
         "status": snapshot_cache.sample_status(cluster.slug, rights),
-        "health": [own_health_texts.banner(part) for part in own_health.problems()],
+        "health": [readiness_texts.banner(part) for part in readiness_checks.problems()],
         "oob": True,
         "cluster": cluster,
     }

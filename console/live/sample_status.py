@@ -19,8 +19,9 @@ LATE_INTERVALS, LATE_SLACK_MS = 2, 1500  # static/app/live.js waits as long
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterProblems:
-    """The problems of a cluster that answers, within one scope."""
+class Outages:
+    """What does not answer or has no leader in a cluster that answers, within one scope; and its
+    invalid values."""
 
     leaderless: int = 0
     leaderless_since_ms: int | None = None
@@ -47,7 +48,7 @@ class ClusterProblems:
 
     @property
     def since_ms(self) -> int | None:
-        """When the oldest of these problems began; None = unknown."""
+        """When the oldest of these began; None = unknown."""
         down = [broker.down_since_ms for broker in self.brokers_down]
         known = [at for at in (self.leaderless_since_ms, self.zookeeper_since_ms, *down) if at]
         return min(known, default=None)
@@ -58,7 +59,7 @@ class SampleStatus:
     """The status of a cluster's samples.
 
     Attributes:
-        state: ok | partial (the cluster has `problems`) | gap (sampling fails: `reason`)
+        state: ok | partial (the cluster has `outages`) | gap (sampling fails: `reason`)
             | stale (no new ticks) | none (never sampled) | unreadable (Redis is down).
         at_ms: the time of the sample that is shown, or None; age_ms: its age.
         tick: the number of the newest tick, gap or not.
@@ -72,7 +73,7 @@ class SampleStatus:
     reason: str = ""
     tick: int | None = None
     since_ms: int | None = None
-    problems: ClusterProblems | None = None
+    outages: Outages | None = None
 
     @property
     def is_live(self) -> bool:
@@ -98,21 +99,21 @@ def status_of(
     if not newest.ok or snapshot is None:
         reason = sentence(_redacted(newest.reason, scope))
         return replace(status, state="gap", reason=reason, since_ms=at_ms)
-    problems = _problems(snapshot)
-    if not problems:
+    outages = _outages(snapshot)
+    if not outages:
         return replace(status, state="ok", reason=translated(_redacted(newest.reason, scope)))
     return replace(
         status,
         state="partial",
         reason=translated(_redacted(newest.reason, scope)),
-        since_ms=problems.since_ms,
-        problems=problems,
+        since_ms=outages.since_ms,
+        outages=outages,
     )
 
 
-def _problems(snapshot: Snapshot) -> ClusterProblems:
+def _outages(snapshot: Snapshot) -> Outages:
     totals, since = snapshot.totals, snapshot.tick.since
-    return ClusterProblems(
+    return Outages(
         leaderless=totals.offline,
         leaderless_since_ms=since.get("leaderless") if totals.offline else None,
         partitions=totals.partitions,

@@ -162,7 +162,7 @@ def sample_status(slug: str, rights: Rights | None = None) -> SampleStatus:
     found = status_of(slug, data.newest, data.snapshot(scope), scope)
     if data.unreadable_reason:
         reason, since_ms = str(data.unreadable_reason), data.unreadable_since_ms
-        found = replace(found, state="unreadable", reason=reason, since_ms=since_ms, problems=None)
+        found = replace(found, state="unreadable", reason=reason, since_ms=since_ms, outages=None)
     return found
 
 

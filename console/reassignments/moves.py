@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from monitoring.gateway.reassignments import ReplicaSizes
-from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.gateway.wire.reassignments import Reassignment
 
 LEADER_RATE = "leader.replication.throttled.rate"
@@ -55,11 +55,6 @@ class Move:
 
     def reversed(self) -> "Move":
         return Move(self.topic, self.partition, self.after, self.before)
-
-
-def partition_key(topic: str, partition: int) -> str:
-    """The key of a partition in plans."""
-    return f"{topic}-{partition}"
 
 
 def comparable_replicas(

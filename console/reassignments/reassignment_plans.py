@@ -16,10 +16,10 @@ from console.reassignments.actions.elect import ElectLeaders
 from console.reassignments.actions.reassign import ReassignPartitions
 from console.reassignments.assignment import assign
 from console.reassignments.cluster_state import ClusterState, Partition
-from console.reassignments.moves import Move, partition_key
+from console.reassignments.moves import Move
 from console.topics.actions.shared import names_as_resource
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 

@@ -42,7 +42,19 @@ def change(move: Move, size: int | None) -> Change:
     return Change(move.key, ids(move.before), ids(move.after), note)
 
 
-def broker_figures(arriving: Mapping[str, int | None], free: Mapping[str, int]) -> list[Figure]:
+def figures(planned: Sequence[Move], facts: Facts) -> list[Figure]:
+    """The number of partitions, the bytes in all, and the bytes to each broker."""
+    arriving = facts["arriving"]
+    known = [size for size in arriving.values() if size is not None]
+    bytes_to_copy = sum(known) if len(known) == len(arriving) else None
+    return [
+        Figure(_("Partitions"), numbers.count(len(planned))),
+        Figure(_("To copy"), numbers.size(bytes_to_copy), _("in all, as counted now")),
+        *_broker_figures(arriving, facts["free"]),
+    ]
+
+
+def _broker_figures(arriving: Mapping[str, int | None], free: Mapping[str, int]) -> list[Figure]:
     """Bytes to each broker that gets replicas."""
     return [
         Figure(

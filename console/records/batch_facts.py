@@ -39,7 +39,7 @@ class BatchFacts:
         return self.last_offset - self.base_offset + 1
 
 
-def batch_facts(header: BatchHeader, is_masked: bool) -> BatchFacts:
+def batch_facts(header: BatchHeader, *, is_masked: bool) -> BatchFacts:
     """The facts of a batch; `is_masked`: parts of the topic's records are masked for the user."""
     size_bytes = header.size_bytes
     return BatchFacts(

@@ -126,13 +126,21 @@ def _by_decoder(data: bytes, encoding: str) -> Decoded:
 def _of_text(kind: str, shown: str, size_bytes: int, encoding: str = "") -> Decoded:
     is_truncated = len(shown) > SHOWN_CHARS_MAX
     text, line = visible(shown[:SHOWN_CHARS_MAX]), _one_line(shown)
-    return Decoded(kind, text, size_bytes, is_truncated, line, encoding=encoding)
+    return Decoded(
+        kind, text, size_bytes, is_truncated=is_truncated, preview=line, encoding=encoding
+    )
 
 
 def _in_hex(data: bytes) -> Decoded:
     shown = data[:HEX_BYTES_MAX].hex(" ", -2)  # groups of two bytes
-    found = Decoded("hex", shown, len(data), len(data) > HEX_BYTES_MAX, shown[:PREVIEW_CHARS])
-    return replace(found, possible_schema_id=wire_format.schema_id_of(data))
+    return Decoded(
+        "hex",
+        shown,
+        len(data),
+        is_truncated=len(data) > HEX_BYTES_MAX,
+        preview=shown[:PREVIEW_CHARS],
+        possible_schema_id=wire_format.schema_id_of(data),
+    )
 
 
 def _one_line(text: str) -> str:

@@ -88,4 +88,7 @@ def _part(
         "aria-label": str(field.label),
     }
     select = field.as_widget(attrs=attrs)
-    return PanelPart(name, title, data, node, hex_dump(masked), is_cut, select)
+    return PanelPart(
+        name, title, data, tree=node, hex=hex_dump(masked), hex_is_cut=is_cut,
+        encoding_select=select,
+    )  # fmt: skip

@@ -123,7 +123,7 @@ def read_batch_facts(
     with for_cluster(cluster) as gateway:
         header = gateway.wire.batch_header(topic, partition, offset)
     masked = masking_rules.is_masked(principal, cluster, topic)
-    return None if header is None else batch_facts(header, masked)
+    return None if header is None else batch_facts(header, is_masked=masked)
 
 
 def _read_page(
@@ -132,7 +132,8 @@ def _read_page(
     """The records before masking, and the targets to mask."""
     require_readable(principal, cluster, query.topic)
     with for_cluster(cluster) as gateway:
-        if not cluster.kafka_cluster_id:  # not sampled yet; masking rules need it
+        # The masking rules of other entries with this cluster id also apply, so it must be known.
+        if not cluster.kafka_cluster_id:
             kafka_cluster_id.record(cluster, gateway.wire.cluster_id())
         page = gateway.record_pages.read(
             query.topic, query.partition, query.offset, query.limit,
@@ -152,6 +153,7 @@ def _read_page(
 def require_readable(principal: Principal, cluster: Cluster, topic: str) -> None:
     """Raises PermissionDenied or NotFound without the right to read the records of the topic."""
     rights = principal.rights(cluster)
+    # 404, not 403: who may read records does not learn which topics are outside of their scope.
     if rights.may("record.read") and not rights.shows("record.read", topic):
         raise NotFound(topic_not_found(topic))
     if not rights.may("record.read", topic):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from console.accounts.principal import Principal
 from console.audit import services as audit
 from console.records import masking_rules, read_records
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
@@ -96,7 +96,7 @@ def start(
 
 def _spans(gateway: Gateway, query: SearchQuery) -> dict[int, range]:
     """Partition → the offsets to search. Raises GatewayError."""
-    spans = gateway.wire.offset_ranges(query.topic, timeouts.READ_S)
+    spans = gateway.wire.offset_ranges(query.topic, request_timeouts.READ_S)
     if query.partition is not None:
         if query.partition not in spans:
             raise ClusterUnavailable(

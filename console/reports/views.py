@@ -23,7 +23,7 @@ from monitoring.clock import now_ms
 from monitoring.reports import result_files
 from monitoring.reports.models import Report, State
 from monitoring.reports.services import WAITING_MAX, TooManyReports
-from monitoring.spark.config import from_settings
+from monitoring.spark.server_config import from_settings
 from monitoring.spark.session import is_reachable
 
 TABLE_ROWS_SHOWN = 50

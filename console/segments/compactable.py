@@ -33,7 +33,7 @@ def compactable_part(
     min_lag_ms: int,
     now_ms: int,
 ) -> CompactablePart:
-    """`segments`: oldest first, as the admin port describes them; None = not known.
+    """`segments`: oldest first, as brokerd's admin port describes them; None = not known.
 
     `min_lag_ms` is min.compaction.lag.ms of the topic.
     """

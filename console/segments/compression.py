@@ -30,7 +30,7 @@ class Compression:
         return " + ".join(self.codecs)
 
 
-def compressions(answer: Mapping[str, Any], is_masked: bool) -> dict[int, Compression]:
+def compressions(answer: Mapping[str, Any], *, is_masked: bool) -> dict[int, Compression]:
     """Base offset → compression; segments that were not sampled are missing."""
     found = {}
     for sample in answer["segments"]:

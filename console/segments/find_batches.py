@@ -47,7 +47,7 @@ def fetch_batches(
         first = max(log.start, log.stop - _NEWEST_OFFSETS) if start is None else start
         headers = gateway.wire.batch_headers(*key, first, _FETCH_BYTES)
     page = headers[-PAGE_SIZE:] if start is None else headers[:PAGE_SIZE]
-    return [batch_facts(header, masked) for header in page]
+    return [batch_facts(header, is_masked=masked) for header in page]
 
 
 def _offset_at(gateway: Gateway, row: PartitionRow, at_ms: int) -> int:

@@ -28,12 +28,12 @@ class DirtyPart:
     min_ratio: float  # min.cleanable.dirty.ratio: the broker compacts above it
 
     @classmethod
-    def of(cls, answer: dict[str, Any] | None, masked: bool) -> "DirtyPart | None":
+    def of(cls, answer: dict[str, Any] | None, *, is_masked: bool) -> "DirtyPart | None":
         """From the admin port; None = not compacted, or not known."""
         if not answer:
             return None
         sizes = [answer["clean_bytes"], answer["dirty_bytes"]]
-        clean, dirty = map(rounded_size, sizes) if masked else sizes
+        clean, dirty = map(rounded_size, sizes) if is_masked else sizes
         return cls(clean, dirty, answer["min_cleanable_dirty_ratio"])
 
     @property
@@ -83,7 +83,7 @@ def read_partition(
     masked = is_masked(principal, cluster, row.topic)
     answer = describe_segments(cluster, row)
     samples = _samples(cluster, row)
-    compression = compressions(samples, masked)
+    compression = compressions(samples, is_masked=masked)
     found = [_without_invalid_times(each) for each in answer["segments"]]
     topic_retention = read_retention(cluster, row.topic)
     log_start, high_watermark = answer.get("log_start_offset"), answer.get("high_watermark")
@@ -108,7 +108,7 @@ def read_partition(
         answer.get("last_stable_offset"),
         high_watermark,
         samples["batches_max"],
-        DirtyPart.of(answer.get("compaction"), masked),
+        DirtyPart.of(answer.get("compaction"), is_masked=masked),
     )
 
 

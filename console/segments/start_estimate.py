@@ -19,7 +19,7 @@ from console.records.masking_rules import mask_targets
 from console.records.read_records import require_readable
 from console.segments.compactable import CompactablePart, compactable_part
 from console.segments.retention import Retention
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
@@ -66,12 +66,12 @@ def start(principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int
         settings = gateway.kafka_client_settings
     spans = {row.partition: part.offsets}
     running = RunningSearch(CompactionRequest(settings, row.topic, spans, now_ms=now_ms))
-    return Estimate(running, row.partition, part, min_lag_ms, bool(targets))
+    return Estimate(running, row.partition, part, min_lag_ms, is_masked=bool(targets))
 
 
 def _part(gateway: Gateway, row: PartitionRow, min_lag_ms: int, now_ms: int) -> CompactablePart:
     """What is read; without the admin port of brokerd the bounds of segments are not known."""
-    log = gateway.wire.offset_ranges(row.topic, timeouts.READ_S).get(row.partition)
+    log = gateway.wire.offset_ranges(row.topic, request_timeouts.READ_S).get(row.partition)
     if log is None:
         raise ClusterUnavailable(
             Reason("partition_unread", topic=row.topic, partition=row.partition)

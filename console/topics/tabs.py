@@ -34,7 +34,7 @@ def topic_tabs(
         if request.rights.may(verb, name):
             args: list[Any] = [request.cluster.slug, topic]
             if key == "segments":
-                args.append(0)
+                args.append(0)  # partition 0
             tab = {
                 "title": titles[key],
                 "url": reverse(url_name, args=args),

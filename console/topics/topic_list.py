@@ -28,7 +28,10 @@ SHOWN_BY_DEFAULT = (
 GROUPS_SHOWN = 3  # of each topic; narrow screens show only the first
 _NAME = "name"  # always shown
 BEHIND = {LagState.GROWING, LagState.NO_MEMBERS, LagState.STALLED}
-SPREAD_MIN, SKEW_MAX = 0.6, 0.3  # the limits of EFAK (Kafka Eagle)
+# Spread: the share of the brokers that have replicas of the topic. Skew: the share of these that
+# have more than their part of the replicas (leader skew: that lead more than their part).
+# read_model/placement.py has the formulas; the limits are those of EFAK (Kafka Eagle).
+SPREAD_MIN, SKEW_MAX = 0.6, 0.3
 
 FILTERS: Mapping[str, Callable[[TopicRow], bool]] = {
     "unhealthy": lambda row: bool(row.offline or row.under_replicated),

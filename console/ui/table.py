@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from console.ui.table_query import PAGE_SIZE, Column, TableQuery
-from monitoring.read_model.partial_sum import PartialSum
+from monitoring.partial_sum import PartialSum
 
 __all__ = ["PAGE_SIZE", "Column", "Table"]
 

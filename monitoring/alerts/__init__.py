@@ -1,6 +1,6 @@
 """Alerts, from the lags of a tick to a message at a webhook.
 
-evaluate                  is called after each tick (monitoring/sampling/services.py)
+evaluate                  is called after each tick (monitoring/sampling/sample_cluster.py)
 rule_input_of_tick        the lags of the tick, by group and topic (lag_condition.RuleInput)
 state_machine             decides which alerts fire and which resolve
 pending_subjects          stores the subjects whose alert may fire in a later tick

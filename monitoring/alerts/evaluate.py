@@ -30,7 +30,8 @@ from monitoring.redis_client import RedisDown
 from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)
-_NOT_OVER_INTERVALS = 3
+# A pending subject that was last seen over the threshold longer ago starts again.
+_OVER_AGE_INTERVALS = 3
 # Why an alert resolved, besides that its lag fell.
 SUBJECT_GONE = Reason("alert_subject_gone")
 RULE_DISABLED = Reason("alert_rule_disabled")
@@ -98,9 +99,9 @@ def _evaluate_rule(
         subject: SubjectState(Phase.FIRING, alert.since_ms, tick.at_ms, alert.unknown_since_ms)
         for subject, alert in firing_alerts.items()
     }
-    not_over_ms_max = _NOT_OVER_INTERVALS * tick.interval_ms
+    over_age_ms_max = _OVER_AGE_INTERVALS * tick.interval_ms
     states, transitions = evaluate_condition(
-        condition, rule_input, pending | firing, not_over_ms_max
+        condition, rule_input, pending | firing, over_age_ms_max
     )
     changed = False
     for transition in transitions:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from monitoring.alerts.lag_condition import LagReading, RuleInput, Subject
-from monitoring.read_model.group_columns import LagSums
+from monitoring.lag.lag_sums import LagSums
 from monitoring.read_model.tick_columns import TickColumns
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks.tick import Tick

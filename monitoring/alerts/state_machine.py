@@ -12,11 +12,11 @@
     PENDING  │ PENDING           OK                PENDING*  OK
     FIRING   │ FIRING            OK (resolved)     FIRING    OK (resolved)
 
-    * OK if it was not seen over the threshold for longer than `not_over_ms_max`.
+    * OK if its last OVER is longer ago than `over_age_ms_max`.
 
 A PENDING subject that has been over the threshold for the rule's time becomes FIRING in the same
-tick. An unknown lag neither fires nor resolves an alert. If a PENDING subject was not seen over the
-threshold for longer than `not_over_ms_max` and then is over it, its time starts again.
+tick. An unknown lag neither fires nor resolves an alert. If the last OVER of a PENDING subject is
+longer ago than `over_age_ms_max`, and then comes another, its time starts again.
 """
 
 import re
@@ -94,7 +94,7 @@ def evaluate_condition(
     condition: Condition,
     rule_input: RuleInput,
     states: Mapping[Subject, SubjectState],
-    not_over_ms_max: int,
+    over_age_ms_max: int,
 ) -> tuple[dict[Subject, SubjectState], list[Transition]]:
     """The new states of all subjects that are not OK, and the transitions."""
     readings = rule_input.topics if condition.topic_pattern else rule_input.groups
@@ -108,7 +108,7 @@ def evaluate_condition(
                 condition, readings.get(subject), all_groups=rule_input.all_groups
             )
         before = states.get(subject)
-        after = next_state(before, observation, rule_input.at_ms, condition.for_ms, not_over_ms_max)
+        after = next_state(before, observation, rule_input.at_ms, condition.for_ms, over_age_ms_max)
         if after is not None:
             new[subject] = after
         kind = _transition_kind(before, after)
@@ -125,14 +125,14 @@ def next_state(
     observation: Observation,
     now_ms: int,
     for_ms: int,
-    not_over_ms_max: int,
+    over_age_ms_max: int,
 ) -> SubjectState | None:
     """The state after `observation`; None = OK."""
     phase = NEXT[before.phase if before else Phase.OK, observation]
     if phase is Phase.OK:
         return None
     if before is None or (
-        before.phase is Phase.PENDING and now_ms - before.last_over_ms > not_over_ms_max
+        before.phase is Phase.PENDING and now_ms - before.last_over_ms > over_age_ms_max
     ):
         if observation is not Observation.OVER:
             return None  # its last observation over the threshold is too old

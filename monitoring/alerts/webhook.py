@@ -42,7 +42,13 @@ def post(
 
     def outcome(error: str, *, retriable: bool = False, status: int | None = None) -> Outcome:
         took_ms = int((time.monotonic() - started_s) * 1000)
-        return Outcome(not error, retriable, status, error, took_ms)
+        return Outcome(
+            delivered=not error,
+            retriable=retriable,
+            status_code=status,
+            error=error,
+            took_ms=took_ms,
+        )
 
     body = body_of(payload)
     allowed = allowed_for(EgressTarget.Purpose.WEBHOOK)

@@ -35,7 +35,7 @@ class PartitionScan:
         """Make the window smaller: it has more records than can be read at once."""
         self.width = max(1, (self.end - self.start) // _NARROWER)
 
-    def advance(self, has_records: bool) -> None:
+    def advance(self, *, has_records: bool) -> None:
         """Go on to the next window, since this one was read. `has_records`: whether it had any."""
         self.end = self.start
         self.width *= _WIDER if has_records else _MUCH_WIDER
@@ -77,5 +77,5 @@ class NewestRecords:
             if records:
                 scan.oldest_key = self._sort_key(records[0])
                 rows = [*rows, *records]
-            scan.advance(bool(records))
+            scan.advance(has_records=bool(records))
         self.rows = sorted(rows, key=self._sort_key)[: self._limit]

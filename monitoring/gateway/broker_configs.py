@@ -9,7 +9,7 @@ from functools import partial
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import event_loop, timeouts
+from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.topic_admin import ConfigValue
@@ -87,7 +87,7 @@ class BrokerConfigs:
 
     def _call(self, broker_id: int | None, request: Callable[[int], bytes]) -> bytes:
         try:
-            return event_loop.run(self._send(broker_id, request), 3 * timeouts.READ_S)
+            return event_loop.run(self._send(broker_id, request), 3 * request_timeouts.READ_S)
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 
@@ -95,7 +95,7 @@ class BrokerConfigs:
         """Send a request about a broker to that broker; one about all brokers to any."""
         reader = ClusterReader(self._settings, broker_stats=None, now_ms=now_ms)
         try:
-            brokers = (await reader.read_metadata(timeouts.READ_S, topics=[])).brokers
+            brokers = (await reader.read_metadata(request_timeouts.READ_S, topics=[])).brokers
         finally:
             await reader.close()
         found = [broker for broker in brokers if broker_id in (None, broker.id)]
@@ -103,7 +103,7 @@ class BrokerConfigs:
             raise NotFound(Reason("no_such_broker", id=broker_id))
         channel = Channel(found[0].host, found[0].port, self._settings, ByteBudget())
         try:
-            return await channel.request(request, timeouts.READ_S)
+            return await channel.request(request, request_timeouts.READ_S)
         finally:
             channel.close()
 

@@ -16,7 +16,7 @@ from monitoring.egress.bounded_http import Answer, AnswerRefused
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import CheckedTarget, EgressRefused, EgressUnresolved, check_url
 from monitoring.encryption import SecretUnreadable
-from monitoring.gateway import event_loop, timeouts
+from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unsupported
 from monitoring.reasons import Reason
@@ -50,12 +50,14 @@ class BrokerMetrics:
             raise Unsupported(Reason("no_metrics_address", id=broker_id))
         try:
             target = check_url(endpoint.url, endpoint.allowed)
-            answer = event_loop.run(_fetch(target, endpoint.token), timeouts.METRICS_READ_S)
+            answer = event_loop.run(_fetch(target, endpoint.token), request_timeouts.METRICS_READ_S)
         except (EgressRefused, EgressUnresolved, AnswerRefused) as error:
             raise Refused(Reason("metrics_of", id=broker_id, why=error.reason)) from error
         except TimeoutError as error:
             raise ClusterUnavailable(
-                Reason("metrics_timed_out", id=broker_id, seconds=int(timeouts.METRICS_READ_S))
+                Reason(
+                    "metrics_timed_out", id=broker_id, seconds=int(request_timeouts.METRICS_READ_S)
+                )
             ) from error
         except httpx.HTTPError as error:
             is_closed = isinstance(error, httpx.ConnectError)
@@ -76,12 +78,12 @@ class BrokerMetrics:
 
 async def _fetch(target: CheckedTarget, token: str) -> Answer:
     headers = {"Accept": _ACCEPT} | ({"Authorization": f"Bearer {token}"} if token else {})
-    async with bounded_http.new_client(timeouts.METRICS_READ_S) as client:
+    async with bounded_http.new_client(request_timeouts.METRICS_READ_S) as client:
         return await bounded_http.request(
             client,
             "GET",
             target,
-            timeout_s=timeouts.METRICS_READ_S,
+            timeout_s=request_timeouts.METRICS_READ_S,
             body_bytes_max=ANSWER_BYTES_MAX,
             headers=headers,
         )

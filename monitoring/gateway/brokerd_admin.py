@@ -11,7 +11,7 @@ import httpx
 from monitoring.egress import bounded_http
 from monitoring.egress.bounded_http import Answer, AnswerRefused
 from monitoring.egress.url_checks import CheckedTarget, EgressRefused, EgressUnresolved, check_url
-from monitoring.gateway import event_loop, timeouts
+from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
 from monitoring.reasons import Reason
@@ -83,7 +83,7 @@ class BrokerdAdmin:
     def close(self) -> None:
         client, self._client = self._client, None
         if client is not None:
-            event_loop.run(client.aclose(), timeouts.READ_S)
+            event_loop.run(client.aclose(), request_timeouts.READ_S)
 
     def _get(self, broker_id: int, path: str, query: dict[str, Any]) -> dict[str, Any]:
         base = self._urls.by_broker.get(str(broker_id))
@@ -91,7 +91,7 @@ class BrokerdAdmin:
             raise Unsupported(Reason("no_admin_address", id=broker_id))
         try:
             target = check_url(base.rstrip("/") + path, self._urls.allowed)
-            answer = event_loop.run(self._fetch(target, query), timeouts.READ_S)
+            answer = event_loop.run(self._fetch(target, query), request_timeouts.READ_S)
         except (EgressRefused, EgressUnresolved) as error:
             raise Refused(Reason("admin_port_of", id=broker_id, why=error.reason)) from error
         except AnswerRefused as error:
@@ -105,12 +105,12 @@ class BrokerdAdmin:
 
     async def _fetch(self, target: CheckedTarget, query: dict[str, Any]) -> Answer:
         if self._client is None:
-            self._client = bounded_http.new_client(timeouts.READ_S)
+            self._client = bounded_http.new_client(request_timeouts.READ_S)
         return await bounded_http.request(
             self._client,
             "GET",
             target,
-            timeout_s=timeouts.READ_S,
+            timeout_s=request_timeouts.READ_S,
             body_bytes_max=_ANSWER_BYTES_MAX,
             headers={"Authorization": f"Bearer {self._urls.token}"},
             params=query,

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import event_loop, timeouts
+from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Unreadable
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 def run(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a request of at most CONTROLLER_S. Raises GatewayError."""
     try:
-        return event_loop.run(work, timeouts.CONTROLLER_S)
+        return event_loop.run(work, request_timeouts.CONTROLLER_S)
     except TimeoutError as error:
         raise ClusterUnavailable(Reason("brokers_late")) from error
     except (KafkaError, ValueError) as error:
@@ -39,7 +39,7 @@ async def on_controller(
     channel = Channel(chosen.host, chosen.port, settings, ByteBudget())
     try:
         for key, name in apis.items():
-            await channel.require(key, name, timeouts.CHANGE_S)
+            await channel.require(key, name, request_timeouts.CHANGE_S)
         return await request(channel)
     finally:
         channel.close()
@@ -49,7 +49,7 @@ async def brokers(settings: ClientSettings) -> tuple[tuple[Broker, ...], int | N
     """The live brokers, and the id of the controller."""
     reader = ClusterReader(settings, broker_stats=None, now_ms=now_ms)
     try:
-        found = await reader.read_metadata(timeouts.CHANGE_S / 2, topics=[])
+        found = await reader.read_metadata(request_timeouts.CHANGE_S / 2, topics=[])
     finally:
         await reader.close()
     return found.brokers, found.controller_id

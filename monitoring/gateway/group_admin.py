@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.topic_partition import TopicPartition
 
@@ -36,12 +36,14 @@ class GroupAdmin:
 
     def describe(self, group: str) -> GroupDescription:
         """State and number of members."""
-        found: GroupDescription = self._call("describe_group", timeouts.GROUP_READ_S, group)
+        found: GroupDescription = self._call("describe_group", request_timeouts.GROUP_READ_S, group)
         return found
 
     def committed(self, group: str) -> dict[TopicPartition, int]:
         """The committed offsets of a group; without partitions that have none."""
-        found: dict[TopicPartition, int] = self._call("committed", timeouts.GROUP_READ_S, group)
+        found: dict[TopicPartition, int] = self._call(
+            "committed", request_timeouts.GROUP_READ_S, group
+        )
         return found
 
     def alter_offsets(
@@ -49,7 +51,7 @@ class GroupAdmin:
     ) -> dict[TopicPartition, str]:
         """Commit these offsets; returns the errors. Raises GatewayError if all are refused."""
         errors: dict[TopicPartition, str]
-        errors = self._call("alter_offsets", timeouts.CHANGE_S, group, dict(offsets))
+        errors = self._call("alter_offsets", request_timeouts.CHANGE_S, group, dict(offsets))
         return errors
 
     def delete_offsets(
@@ -61,8 +63,10 @@ class GroupAdmin:
 
     def delete(self, group: str) -> None:
         """Delete a group with all its offsets. Raises NotFound or Refused."""
-        self._call("delete_group", timeouts.CHANGE_S, group)
+        self._call("delete_group", request_timeouts.CHANGE_S, group)
 
     def _call(self, function: str, timeout_s: int, *arguments: Any) -> Any:
         arguments = (self._settings, timeout_s, *arguments)
-        return workers.call(function, *arguments, limit_s=2 * timeout_s + timeouts.ADMIN_GRACE_S)
+        return workers.call(
+            function, *arguments, limit_s=2 * timeout_s + request_timeouts.ADMIN_GRACE_S
+        )

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.topic_partition import TopicPartition
 
@@ -36,6 +36,6 @@ class LogOffsets:
         return found
 
     def _call(self, function: str, *arguments: Any) -> Any:
-        timeout_s = timeouts.LOG_OFFSETS_READ_S
-        limit_s = 2 * timeout_s + timeouts.ADMIN_GRACE_S  # two requests
+        timeout_s = request_timeouts.LOG_OFFSETS_READ_S
+        limit_s = 2 * timeout_s + request_timeouts.ADMIN_GRACE_S  # two requests
         return workers.call(function, self._settings, timeout_s, *arguments, limit_s=limit_s)

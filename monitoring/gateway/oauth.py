@@ -16,7 +16,7 @@ from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import AccessToken, ClientSettings, Sasl
 from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
 from monitoring.egress import bounded_http, url_checks
-from monitoring.gateway import event_loop, timeouts
+from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Refused
 from monitoring.reasons import Reason
 
@@ -36,7 +36,7 @@ def with_token(settings: ClientSettings) -> ClientSettings:
     if sasl is None or sasl.mechanism != OAUTHBEARER:
         return settings
     try:
-        token = event_loop.run(access_token(sasl), timeouts.TOKEN_S + 1)
+        token = event_loop.run(access_token(sasl), request_timeouts.TOKEN_S + 1)
     except TimeoutError as error:
         raise _no_answer(Reason("timed_out")) from error
     return replace(settings, sasl=replace(sasl, token=token))
@@ -73,10 +73,10 @@ async def _request(sasl: Sasl) -> AccessToken:
         target = await asyncio.to_thread(
             url_checks.check_url, sasl.token_url, sasl.token_targets
         )  # DNS
-        async with bounded_http.new_client(timeouts.TOKEN_S) as client:
+        async with bounded_http.new_client(request_timeouts.TOKEN_S) as client:
             answer = await bounded_http.request(
-                client, "POST", target, timeout_s=timeouts.TOKEN_S, body_bytes_max=_BYTES_MAX,
-                headers=headers, content=urlencode(form).encode(),
+                client, "POST", target, timeout_s=request_timeouts.TOKEN_S,
+                body_bytes_max=_BYTES_MAX, headers=headers, content=urlencode(form).encode(),
             )  # fmt: skip
     except (url_checks.EgressRefused, bounded_http.AnswerRefused) as error:
         raise Refused(Reason("token_endpoint", why=error.reason)) from error

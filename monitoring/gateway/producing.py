@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.librdkafka import workers
 from monitoring.gateway.record_row import Headers
 
@@ -97,9 +97,11 @@ class Producing:
         Raises NotFound, ClusterUnavailable or Refused if nothing was sent, and Unreadable if all
         outcomes are unknown.
         """
-        arguments = (self._settings, topic, list(records), compression, timeouts.CHANGE_S)
+        arguments = (self._settings, topic, list(records), compression, request_timeouts.CHANGE_S)
         outcomes: list[WriteOutcome] = workers.call(
-            "write", *arguments, limit_s=timeouts.CHANGE_S + timeouts.PRODUCER_GRACE_S
+            "write",
+            *arguments,
+            limit_s=request_timeouts.CHANGE_S + request_timeouts.PRODUCER_GRACE_S,
         )
         return outcomes
 
@@ -111,7 +113,7 @@ class Producing:
         Raises NotFound, OffsetOutOfRange, ClusterUnavailable or Refused if nothing was sent, and
         Unreadable if the outcome is unknown.
         """
-        limit_s = request.seconds + timeouts.CHANGE_S + timeouts.PRODUCER_GRACE_S
-        arguments = (source or self._settings, self._settings, request, timeouts.CHANGE_S)
+        limit_s = request.seconds + request_timeouts.CHANGE_S + request_timeouts.PRODUCER_GRACE_S
+        arguments = (source or self._settings, self._settings, request, request_timeouts.CHANGE_S)
         outcome: CopyOutcome = workers.call("copy", *arguments, limit_s=limit_s)
         return outcome

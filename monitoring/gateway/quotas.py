@@ -1,6 +1,6 @@
 """Quotas of users, client ids and addresses, with the project's own Kafka client.
 
-Every call waits for the response, at most `timeouts.CONTROLLER_S`, and raises GatewayError:
+Every call waits for the response, at most `request_timeouts.CONTROLLER_S`, and raises GatewayError:
 Unsupported if the cluster does not offer the request.
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import controller, timeouts
+from monitoring.gateway import controller, request_timeouts
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.wire import quotas as wire
 from monitoring.gateway.wire.channel import Channel
@@ -25,7 +25,7 @@ class Quotas:
         """All quotas, sorted by entity."""
 
         async def ask(channel: Channel) -> list[Quota]:
-            answer = await channel.request(wire.describe_request, timeouts.CHANGE_S)
+            answer = await channel.request(wire.describe_request, request_timeouts.CHANGE_S)
             code, text, found = wire.decode_describe(answer)
             raise_if_error(code, text)
             return sorted(found, key=_order)
@@ -39,7 +39,7 @@ class Quotas:
 
         async def ask(channel: Channel) -> None:
             request = partial(wire.alter_request, entity, dict(values), validate_only)
-            answer = await channel.request(request, timeouts.CHANGE_S)
+            answer = await channel.request(request, request_timeouts.CHANGE_S)
             raise_if_error(*wire.decode_alter(answer))
 
         controller.run(controller.on_controller(self._settings, ask, wire.NAMES))

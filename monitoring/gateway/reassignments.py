@@ -1,6 +1,6 @@
 """Reassignments, elections of leaders, sizes of replicas, with the project's own Kafka client.
 
-Every call waits for the response, at most `timeouts.CONTROLLER_S`, and raises GatewayError:
+Every call waits for the response, at most `request_timeouts.CONTROLLER_S`, and raises GatewayError:
 Unsupported if the cluster's ApiVersions do not have the request.
 """
 
@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import controller, timeouts
+from monitoring.gateway import controller, request_timeouts
 from monitoring.gateway.error_codes import raise_if_error, reason_of
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.topic_partition import TopicPartition
@@ -47,7 +47,7 @@ class Reassignments:
         """All reassignments in progress, whoever started them."""
 
         async def ask(channel: Channel) -> list[Reassignment]:
-            answer = await channel.request(wire.list_request, timeouts.CHANGE_S)
+            answer = await channel.request(wire.list_request, request_timeouts.CHANGE_S)
             code, text, found = wire.decode_list(answer)
             raise_if_error(code, text)
             return found
@@ -60,7 +60,9 @@ class Reassignments:
         """Start reassignments to these replicas (None = cancel); returns the errors."""
 
         async def ask(channel: Channel) -> dict[TopicPartition, str]:
-            answer = await channel.request(partial(wire.alter_request, targets), timeouts.CHANGE_S)
+            answer = await channel.request(
+                partial(wire.alter_request, targets), request_timeouts.CHANGE_S
+            )
             code, text, failures = wire.decode_alter(answer)
             raise_if_error(code, text)
             return {key: reason_of(*failure) for key, failure in failures.items()}
@@ -72,7 +74,7 @@ class Reassignments:
 
         async def ask(channel: Channel) -> dict[TopicPartition, str]:
             answer = await channel.request(
-                partial(wire.elect_request, partitions), timeouts.CHANGE_S
+                partial(wire.elect_request, partitions), request_timeouts.CHANGE_S
             )
             code, text, failures = wire.decode_elect(answer)
             raise_if_error(code, text)
@@ -106,7 +108,7 @@ class Reassignments:
                 )
 
             try:
-                answer = await channel.request(build, timeouts.CHANGE_S / 2)
+                answer = await channel.request(build, request_timeouts.CHANGE_S / 2)
                 reported, free_bytes = wire.decode_sizes(answer, channel.version(wire.LOG_DIRS_KEY))
             except (GatewayError, KafkaError, ValueError):
                 return

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import event_loop, timeouts
+from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
 from monitoring.gateway.errors import (
     ClusterUnavailable,
@@ -121,7 +121,7 @@ class _PageReader:
 
     def __init__(self, fetcher: RecordFetcher, topic: str, max_bytes: int) -> None:
         self._fetcher, self._topic, self._max_bytes = fetcher, topic, max_bytes
-        self._deadline_s = time.monotonic() + timeouts.READ_S
+        self._deadline_s = time.monotonic() + request_timeouts.READ_S
         self.offset_ranges: dict[int, range] = {}
         self.unread: list[UnreadPartition] = []
         self._failed: dict[int, UnreadPartition] = {}
@@ -134,8 +134,8 @@ class _PageReader:
         """
 
         async def find() -> tuple[int, dict[int, range]]:
-            metadata = await self._fetcher.find_leaders(timeouts.READ_S / 2)
-            found = await self._fetcher.offset_ranges(metadata, timeouts.READ_S / 2)
+            metadata = await self._fetcher.find_leaders(request_timeouts.READ_S / 2)
+            found = await self._fetcher.offset_ranges(metadata, request_timeouts.READ_S / 2)
             return len(metadata.rows_by_topic[self._topic]), found
 
         count, found = self._run(find())
@@ -149,7 +149,7 @@ class _PageReader:
                 self.unread.append(UnreadPartition(number, SILENT))
             else:
                 self.offset_ranges[number] = found[number]
-        self._deadline_s = time.monotonic() + timeouts.READ_S
+        self._deadline_s = time.monotonic() + request_timeouts.READ_S
         return numbers
 
     def read_forward(self, partition: int, offset: int, limit: int) -> RecordPage:
@@ -211,7 +211,7 @@ class _PageReader:
 
     def _run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
         try:
-            return event_loop.run(coroutine, timeouts.READ_S + _GRACE_S)
+            return event_loop.run(coroutine, request_timeouts.READ_S + _GRACE_S)
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
 

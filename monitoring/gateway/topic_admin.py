@@ -1,6 +1,6 @@
 """Kafka's admin client: topics and their configuration.
 
-Every call waits for the cluster's response (timeouts.py) and raises GatewayError.
+Every call waits for the cluster's response (request_timeouts.py) and raises GatewayError.
 librdkafka runs in a separate process (librdkafka/topic_admin.py).
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.librdkafka import workers
 
 
@@ -66,45 +66,47 @@ class TopicAdmin:
     ) -> None:
         """Create a topic. Raises Refused with the broker's reason."""
         arguments = (name, partitions, replication_factor, dict(configs or {}), validate_only)
-        self._call("create_topic", timeouts.CHANGE_S, *arguments)
+        self._call("create_topic", request_timeouts.CHANGE_S, *arguments)
 
     def create_partitions(self, name: str, total: int) -> None:
         """Increase a topic's partitions to `total`. Raises NotFound or Refused."""
-        self._call("create_partitions", timeouts.CHANGE_S, name, total)
+        self._call("create_partitions", request_timeouts.CHANGE_S, name, total)
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic with all its records. Raises NotFound or Refused."""
-        self._call("delete_topic", timeouts.CHANGE_S, name)
+        self._call("delete_topic", request_timeouts.CHANGE_S, name)
 
     def delete_records(self, topic: str, offsets: Mapping[int, int]) -> dict[int, str]:
         """Delete the records before these offsets, by partition; returns the errors by partition.
         Raises GatewayError if nothing could be deleted."""
         arguments = (topic, dict(offsets))
-        errors: dict[int, str] = self._call("delete_records", timeouts.CHANGE_S, *arguments)
+        errors: dict[int, str] = self._call("delete_records", request_timeouts.CHANGE_S, *arguments)
         return errors
 
     def describe_topic(self, name: str) -> TopicDescription:
         """Partitions, leaders and replicas, read from the cluster and not from a sample."""
-        description: TopicDescription = self._call("describe_topic", timeouts.READ_S, name)
+        description: TopicDescription = self._call("describe_topic", request_timeouts.READ_S, name)
         return description
 
     def describe_configs(self, topic: str) -> list[ConfigValue]:
         """Every setting of a topic, sorted by name, defaults included."""
-        values: list[ConfigValue] = self._call("describe_configs", timeouts.READ_S, topic)
+        values: list[ConfigValue] = self._call("describe_configs", request_timeouts.READ_S, topic)
         return values
 
     def alter_configs(
         self, topic: str, configs: Mapping[str, str | None], *, validate_only: bool = False
     ) -> None:
         """Set settings of a topic (None = remove); the others stay. Raises NotFound or Refused."""
-        self._call("alter_configs", timeouts.CHANGE_S, topic, dict(configs), validate_only)
+        self._call("alter_configs", request_timeouts.CHANGE_S, topic, dict(configs), validate_only)
 
     def cluster_operations(self) -> frozenset[str] | None:
         """The operations on the cluster that the login may do, as Kafka's AclOperation; None = the
         brokers do not say."""
-        found: frozenset[str] | None = self._call("cluster_operations", timeouts.READ_S)
+        found: frozenset[str] | None = self._call("cluster_operations", request_timeouts.READ_S)
         return found
 
     def _call(self, function: str, timeout_s: int, *arguments: Any) -> Any:
         arguments = (self._settings, timeout_s, *arguments)
-        return workers.call(function, *arguments, limit_s=timeout_s + timeouts.ADMIN_GRACE_S)
+        return workers.call(
+            function, *arguments, limit_s=timeout_s + request_timeouts.ADMIN_GRACE_S
+        )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 
 _NO_QUORUM = "not currently serving"
 _ANSWER_BYTES_MAX = 64 * 1024
@@ -44,8 +44,10 @@ class ZooKeeper:
 def _query(address: tuple[str, int]) -> Server:
     host, port = address
     try:
-        with socket.create_connection(address, timeout=timeouts.ZOOKEEPER_READ_S) as connection:
-            connection.settimeout(timeouts.ZOOKEEPER_READ_S)
+        with socket.create_connection(
+            address, timeout=request_timeouts.ZOOKEEPER_READ_S
+        ) as connection:
+            connection.settimeout(request_timeouts.ZOOKEEPER_READ_S)
             connection.sendall(b"srvr")
             answer = _read(connection)
     except OSError:

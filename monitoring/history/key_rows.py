@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from monitoring.history.byte_limited_cache import ByteLimitedCache
-from monitoring.history.parquet_files import naming_damage, with_schema
+from monitoring.history.parquet_files import errors_with_path, with_schema
 from monitoring.history.root_folder import FileStamp, Root
 from monitoring.history.table_specs import KEY_COLUMNS, RowKey
 
@@ -26,6 +26,7 @@ _Ranges = list[tuple[Any, Any] | None]  # least and greatest; None = the file do
 _METADATA_BYTES_MAX = 4 << 20  # as stored; in memory it is eight times as large
 _ROWS_BYTES_MAX = 16 << 20
 _TABLE_BYTES = 2048  # about what a table takes besides its values
+_NO_CODE = -2  # of a name that a batch does not have; −1 stands for null
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def read(root: Root, path: str, schema: pa.Schema, key: RowKey, columns: Sequenc
 def _read_file(
     root: Root, stamp: FileStamp, schema: pa.Schema, key: RowKey, columns: Sequence[str]
 ) -> pa.Table:
-    with naming_damage(stamp[0]), root.filesystem.open_input_file(stamp[0]) as file:
+    with errors_with_path(stamp[0]), root.filesystem.open_input_file(stamp[0]) as file:
         file_metadata = _files.get(stamp, lambda: _file_metadata(pq.read_metadata(file)))
         groups = _groups(file_metadata, key)
         wanted = pa.schema([schema.field(name) for name in columns])
@@ -85,7 +86,7 @@ def _key_mask(batch: pa.RecordBatch, key: RowKey) -> pa.Array | None:
         column = batch.column(name)
         if pa.types.is_dictionary(column.type):  # names are looked for in the dictionary
             code = pc.index(column.dictionary, pa.scalar(value, column.type.value_type)).as_py()
-            found &= column.indices.fill_null(-1).to_numpy() == (code if code >= 0 else -2)
+            found &= column.indices.fill_null(-1).to_numpy() == (code if code >= 0 else _NO_CODE)
         else:
             found &= pc.equal(column, value).fill_null(False).to_numpy(zero_copy_only=False)
         if not found.any():
@@ -115,5 +116,5 @@ def _groups(file_metadata: _FileMetadata, key: RowKey) -> list[int]:
     found = list(range(file_metadata.metadata.num_row_groups))
     for name, value in key.items():
         ranges = file_metadata.ranges[name]
-        found = [n for n in found if (span := ranges[n]) is None or span[0] <= value <= span[1]]
+        found = [n for n in found if (each := ranges[n]) is None or each[0] <= value <= each[1]]
     return found

@@ -9,8 +9,9 @@ A level's files are in a folder for each *span* of time, with a manifest (manife
     cluster=<slug>/level=hour/span=<YYYYMM>/         buckets of an hour, a month a folder
     cluster=<slug>/level=day/span=<YYYY>/            buckets of a day, a year a folder
 
-All times are UTC. Only changes are stored (table_specs.py), but at fixed times a level has a row
-for each key: raw ticks and minutes at the start of each hour, hours and days of each day.
+All times are UTC. Only changes are stored (table_specs.py). But at fixed times a level has a row
+for each key (a topic and partition, a group …): the levels raw and minute at the start of each
+hour, the levels hour and day at the start of each day.
 """
 
 from __future__ import annotations

@@ -24,9 +24,10 @@ def files_of(
 
 
 def read_file(root: Root, path: str, schema: pa.Schema) -> pa.Table:
-    """All rows of a file. Files that Spark wrote have plain texts where names are encoded."""
+    """All rows of a file. Files that Spark wrote have plain texts where ours have
+    dictionaries."""
     names = [field.name for field in schema if pa.types.is_dictionary(field.type)]
-    with naming_damage(path), root.filesystem.open_input_file(path) as file:
+    with errors_with_path(path), root.filesystem.open_input_file(path) as file:
         stored = pq.ParquetFile(file, read_dictionary=names)
         rows = stored.read(
             columns=[name for name in schema.names if name in stored.schema_arrow.names]
@@ -35,7 +36,7 @@ def read_file(root: Root, path: str, schema: pa.Schema) -> pa.Table:
 
 
 @contextmanager
-def naming_damage(path: str) -> Iterator[None]:
+def errors_with_path(path: str) -> Iterator[None]:
     """Raise OSError with the file's path if it is there and cannot be read."""
     try:
         yield

@@ -3,6 +3,9 @@
 `TickChanges` is given the ticks of a cluster in order and makes the tables that are written. It
 remembers the rows of the last tick; after a restart `restore` sets them from stored tables, and
 `recall` adds from the tick itself what is not stored.
+
+`state` has bits: whether the key exists, and which counters are known (table_specs.py); 0 = the key
+is gone.
 """
 
 from __future__ import annotations
@@ -100,7 +103,8 @@ class TickChanges:
     def changed_tables(self, tick: Tick, only: str | None = None) -> dict[str, pa.Table]:
         """The rows to be stored for the next tick, by table; tables without rows are left out.
 
-        With `only` just the rows of that table: an instance is always called for the same table.
+        With `only`, just the rows of that table. An instance must then always be called with the
+        same table, since it does not remember the rows of later ones.
         """
         if not tick.ok:
             return {TICKS: _tick_row(tick, None)}
@@ -184,7 +188,7 @@ class TickChanges:
         return rows.take(order[is_newest])
 
     def _stored_rows(self, table: Table, rows: pa.Table) -> TickRows:
-        rows = rows.filter(pc.greater(rows["state"], 0))  # the others are gone
+        rows = rows.filter(pc.greater(rows["state"], 0))  # state 0: the key is gone
         keys = self._names.keys(table, rows)
         facts = {name: self._names.fact_values(name, rows[name]) for name in table.facts}
         readings = {

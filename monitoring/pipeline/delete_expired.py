@@ -11,14 +11,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 import pyarrow.fs as pafs
+from django.conf import settings
 
-from monitoring.history.levels import LEVELS, RAW
+from monitoring.history.levels import LEVELS, RAW, Level
 from monitoring.history.root_folder import Root, SpanFolder, cluster_folder
 from monitoring.pipeline import workspace
-from monitoring.pipeline.retention import kept_from_ms
 
 UNFINISHED_FACTOR = 3
 _JOB_MS = 60 * 60_000  # longer than a job may take
+
+
+def kept_from_ms(level: Level, now_ms: int) -> int:
+    """The start of what the level keeps; 0 = it keeps everything."""
+    retention_ms = getattr(settings, level.retention_setting) * level.retention_unit_ms
+    return now_ms - retention_ms if retention_ms else 0
 
 
 def expired(

@@ -26,9 +26,9 @@ from monitoring.pipeline import (
     workspace,
 )
 from monitoring.pipeline.backfill import Remaining
+from monitoring.pipeline.delete_expired import kept_from_ms
 from monitoring.pipeline.due_jobs import Job, RollUpJob, TickCounts
 from monitoring.pipeline.models import RunState
-from monitoring.pipeline.retention import kept_from_ms
 from monitoring.pipeline.tick_counts import read_tick_counts
 
 log = logging.getLogger(__name__)
@@ -65,13 +65,13 @@ def run_next(cluster: Cluster) -> bool:
         runs.mark_lost(cluster)
         levels = _read_levels(root, cluster)
         due = _due(cluster, levels)
-        is_answered = False
+        may_go_on = False
         if due.jobs:
-            is_answered = _run_first(root, cluster, due)
+            may_go_on = _run_first(root, cluster, due)
             levels = _read_levels(root, cluster)
         _store_state(cluster, levels)
         # The due jobs are computed again: a roll-up can make merges due.
-        return is_answered and bool(_due(cluster, levels).jobs)
+        return may_go_on and bool(_due(cluster, levels).jobs)
 
 
 def refresh(cluster: Cluster) -> None:
@@ -131,7 +131,10 @@ def _due(cluster: Cluster, levels: _Levels) -> _Due:
 
 
 def _run_first(root: Root, cluster: Cluster, due: _Due) -> bool:
-    """Do the first job and store its run; False if it could not begin, or the worker lost Spark."""
+    """Do the first job and store its run; returns whether the next one may follow.
+
+    It may not if the first one could not begin, or the worker lost Spark.
+    """
     job = due.jobs[0]
     run = runs.begin(cluster, job)
     started_s = time.monotonic()
@@ -148,7 +151,7 @@ def _run_first(root: Root, cluster: Cluster, due: _Due) -> bool:
 
 
 def _with_spark(root: Root, slug: str, job: Job) -> jobs.Written:
-    from monitoring.spark.config import from_settings
+    from monitoring.spark.server_config import from_settings
     from monitoring.spark.session import open_session
 
     with open_session(from_settings()) as spark, workspace.opened(root, slug) as space:

@@ -4,15 +4,13 @@ Pure. Names are codes into a list, as in Arrow's dictionaries. A number that is 
 NaN here, so it can never be added in as 0; offsets and sizes are float64, exact below 2**53.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.read_model.partial_sum import PartialSum
-from monitoring.scope import ANY
+from monitoring.partial_sum import PartialSum
 
 Floats = np.ndarray
 
@@ -20,16 +18,16 @@ Floats = np.ndarray
 class Names:
     """The names of a dictionary column; a code is an index into `all`."""
 
-    __slots__ = ("_values", "all", "code_of", "order", "rank")
+    __slots__ = ("_values", "all", "code_of", "order", "position")
 
     def __init__(self, values: pa.Array) -> None:
         self._values = values
         self.all: list[str] = values.to_pylist()
         self.code_of = {name: code for code, name in enumerate(self.all)}
-        # `order`: the codes sorted by name. `rank`: for each code, its position in `order`.
+        # `order`: the codes sorted by name. `position`: for each code, its index in `order`.
         self.order = pc.array_sort_indices(values).to_numpy().astype(np.int64)
-        self.rank = np.empty_like(self.order)
-        self.rank[self.order] = np.arange(len(self.order))
+        self.position = np.empty_like(self.order)
+        self.position[self.order] = np.arange(len(self.order))
 
     @classmethod
     def of(cls, values: pa.Array, previous: "Names | None") -> "Names":
@@ -37,17 +35,6 @@ class Names:
         if previous is not None and previous._values.equals(values):
             return previous
         return cls(values)
-
-    def matching(self, patterns: Iterable[str]) -> np.ndarray:
-        """A mask of the names that match a pattern of a scope (monitoring/scope.py)."""
-        mask = np.zeros(len(self.all), dtype=bool)
-        for pattern in patterns:
-            if pattern.endswith(ANY):
-                has_prefix = pc.starts_with(self._values, pattern=pattern[: -len(ANY)])
-                mask |= has_prefix.to_numpy(zero_copy_only=False)
-            elif pattern in self.code_of:
-                mask[self.code_of[pattern]] = True
-        return mask
 
     @property
     def values(self) -> pa.Array:

@@ -16,7 +16,7 @@ from monitoring.read_model.columns import find_keys
 from monitoring.read_model.group_columns import GroupColumns
 
 STEP_MS = 30_000
-_PARTITION_BITS = 21
+_PARTITION_BITS = 21  # of a key made of group, topic and partition number
 
 
 @dataclass(frozen=True, slots=True)

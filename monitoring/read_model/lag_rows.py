@@ -78,7 +78,7 @@ class LagRows(Sequence[LagRow]):
             for name in ("committed_offset", "log_end_offset")
         )
         values = {
-            "topic": lambda: columns.groups.topic_names.rank[found.topic[rows]],
+            "topic": lambda: columns.groups.topic_names.position[found.topic[rows]],
             "partition": lambda: found.partition[rows],
             "state": lambda: columns.commits.lag_states[rows],
             "lag": lambda: lag_between(committed, end),

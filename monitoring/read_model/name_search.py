@@ -54,7 +54,7 @@ Rank = tuple[bool, Match]
 
 @dataclass(frozen=True, slots=True)
 class FoundNames:
-    """The codes of the first names, and the number of all that match."""
+    """The codes (indices in `Names`) of the first names, and the number of all that match."""
 
     codes: np.ndarray
     count: int
@@ -99,7 +99,7 @@ def find(
         has_all &= in_name
         match = np.maximum(match, np.where(in_name, _matches(values, word), 0))
     match[_mask(pc.match_substring_regex, values, rf"^{_escaped(search.text)}$")] = Match.WHOLE
-    order = np.lexsort((names.rank[codes], ~in_trouble[codes], match, ~has_all))
+    order = np.lexsort((names.position[codes], ~in_trouble[codes], match, ~has_all))
     return FoundNames(codes[order[:count_max]], len(codes))
 
 
@@ -116,8 +116,8 @@ def _matches(values: pa.Array, word: str) -> np.ndarray:
     return match
 
 
-def _mask(match: object, values: pa.Array, pattern: str) -> np.ndarray:
-    found = match(values, pattern=pattern, ignore_case=True)  # type: ignore[operator]
+def _mask(compare: object, values: pa.Array, pattern: str) -> np.ndarray:
+    found = compare(values, pattern=pattern, ignore_case=True)  # type: ignore[operator]
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 

@@ -167,7 +167,7 @@ def _disk(partitions: PartitionColumns, n: int) -> Sums:
     known = np.bincount(partitions.topic, weights=partitions.replicas_known, minlength=n).astype(
         np.int64
     )
-    return Sums(size, np.maximum(total - known, 0), total, "replicas")
+    return Sums(size, np.maximum(total - known, 0), total, unit="replicas")
 
 
 def _lengths(lists: pa.ChunkedArray) -> np.ndarray:

@@ -1,13 +1,15 @@
 """Which topics, groups and partitions of a tick are in a scope, as masks over its columns. Pure."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow.compute as pc
 from django.utils.functional import cached_property
 
 from monitoring.read_model.columns import Names
 from monitoring.read_model.tick_columns import TickColumns
-from monitoring.scope import Scope
+from monitoring.scope import ANY, Scope
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +29,7 @@ class ScopeMasks:
     def pairs(self) -> np.ndarray:
         """For each pair of a group and a topic: whether both are in the scope."""
         groups = self.columns.groups
-        group = groups.group_names.matching(self.scope.groups)
+        group = matching(groups.group_names, self.scope.groups)
         topic = _topics_in_scope(groups.topic_names, self.scope)
         shown: np.ndarray = group[groups.group] & np.append(topic, True)[groups.topic]
         return shown
@@ -41,7 +43,7 @@ class ScopeMasks:
     @cached_property
     def non_internal_topics(self) -> np.ndarray:
         """Topics in the scope that are not internal."""
-        is_internal = self.columns.partitions.topic_names.matching(("__*",))
+        is_internal = matching(self.columns.partitions.topic_names, ("__*",))
         shown: np.ndarray = self.topics & ~is_internal
         return shown
 
@@ -69,6 +71,18 @@ class ScopeMasks:
 
 def _topics_in_scope(topics: Names, scope: Scope) -> np.ndarray:
     """For each topic: whether it is in the scope."""
-    shown = topics.matching(scope.topics)
+    shown = matching(topics, scope.topics)
     shown[[topics.code_of[name] for name in scope.hidden_topics if name in topics.code_of]] = False
     return shown
+
+
+def matching(names: Names, patterns: Iterable[str]) -> np.ndarray:
+    """For each name: whether it matches a pattern of a scope (monitoring/scope.py)."""
+    mask = np.zeros(len(names.all), dtype=bool)
+    for pattern in patterns:
+        if pattern.endswith(ANY):
+            has_prefix = pc.starts_with(names.values, pattern=pattern[: -len(ANY)])
+            mask |= has_prefix.to_numpy(zero_copy_only=False)
+        elif pattern in names.code_of:
+            mask[names.code_of[pattern]] = True
+    return mask

@@ -15,13 +15,13 @@ import pyarrow as pa
 from django.utils.functional import cached_property
 
 from monitoring.lag.lag_state import LagState
+from monitoring.partial_sum import PartialSum
 from monitoring.read_model import name_search
 from monitoring.read_model.broker_rows import broker_rows
 from monitoring.read_model.columns import float_or_none, int_or_none
 from monitoring.read_model.group_rows import GroupRows
 from monitoring.read_model.lag_rows import LagRows
 from monitoring.read_model.name_search import SearchWords
-from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.placement import Placement
 from monitoring.read_model.row_types import (
     BrokerRow,
@@ -258,14 +258,14 @@ class Snapshot:
         pairs = self._pairs_of_topic(topic)
         groups = self.columns.groups
         return self._group_rows.of_pairs(
-            pairs[np.argsort(groups.group_names.rank[groups.group[pairs]])]
+            pairs[np.argsort(groups.group_names.position[groups.group[pairs]])]
         )
 
     def topics_of_group(self, group: str, count_max: int) -> list[TopicOfGroupRow]:
         """The first `count_max` topics that a group reads, by name."""
         groups, pairs = self.columns.groups, self._pairs_of_group(group)
         pairs = pairs[groups.topic[pairs] >= 0]
-        first = pairs[np.argsort(groups.topic_names.rank[groups.topic[pairs]])][:count_max]
+        first = pairs[np.argsort(groups.topic_names.position[groups.topic[pairs]])][:count_max]
         return [
             TopicOfGroupRow(groups.topic_names.all[groups.topic[pair]], groups.sums[pair])
             for pair in first.tolist()
@@ -304,9 +304,9 @@ class Snapshot:
         rows = groups.rows(pairs)
         row_counts = groups.starts[pairs + 1] - groups.starts[pairs]
         keys = (
-            np.repeat(groups.group_names.rank[groups.group[pairs]], row_counts),
+            np.repeat(groups.group_names.position[groups.group[pairs]], row_counts),
             groups.table["partition"].take(pa.array(rows)).to_numpy(),
-            np.repeat(groups.topic_names.rank[groups.topic[pairs]], row_counts),
+            np.repeat(groups.topic_names.position[groups.topic[pairs]], row_counts),
         )
         first = rows[np.lexsort(keys)[:count_max]]
         return LagRows(self.columns, first)[:]
@@ -316,7 +316,7 @@ class Snapshot:
         groups, pairs = self.columns.groups, self._pairs_of_group(group)
         rows = groups.rows(pairs[groups.topic[pairs] >= 0])
         found = self.columns.commits.rows
-        order = np.lexsort((found.partition[rows], groups.topic_names.rank[found.topic[rows]]))
+        order = np.lexsort((found.partition[rows], groups.topic_names.position[found.topic[rows]]))
         return LagRows(self.columns, rows[order])
 
     def _group_code(self, name: str) -> int | None:

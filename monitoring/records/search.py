@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.schema_registry_settings import RegistrySettings
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import GatewayError, NotFound
 from monitoring.gateway.record_row import RecordRow
 from monitoring.gateway.wire import batch_scan, batches
@@ -117,7 +117,7 @@ class Search:
     async def run(self) -> None:
         """Raises GatewayError if no broker answers or the topic does not exist."""
         try:
-            await self._fetcher.find_leaders(timeouts.SEARCH_READ_S)
+            await self._fetcher.find_leaders(request_timeouts.SEARCH_READ_S)
             await self._read_windows()
             if self._request.follows:
                 await self._follow()
@@ -166,8 +166,8 @@ class Search:
 
     async def _new_offset_ranges(self) -> dict[int, range]:
         """Partition → the offsets after its position; of a new partition all."""
-        metadata = await self._fetcher.find_leaders(timeouts.SEARCH_READ_S)
-        found = await self._fetcher.offset_ranges(metadata, timeouts.SEARCH_READ_S)
+        metadata = await self._fetcher.find_leaders(request_timeouts.SEARCH_READ_S)
+        found = await self._fetcher.offset_ranges(metadata, request_timeouts.SEARCH_READ_S)
         positions = self._progress.positions
         return {
             number: range(positions.get(number, 0), offsets.stop)
@@ -204,7 +204,7 @@ class Search:
         at = window.first
         while at < window.end:
             fetched = await self._fetcher.fetch(
-                window.partition, at, self._window_bytes, timeouts.SEARCH_READ_S
+                window.partition, at, self._window_bytes, request_timeouts.SEARCH_READ_S
             )
             records, after = batches.batches_before(fetched.records, window.end)
             if after is None:  # the last stable offset, or compaction left no more records

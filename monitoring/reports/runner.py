@@ -28,7 +28,7 @@ from monitoring.reports import result_files
 from monitoring.reports.kinds import KINDS, ReportKind
 from monitoring.reports.models import Report, State
 from monitoring.reports.progress import ReportProgress, SparkStage
-from monitoring.spark.config import from_settings
+from monitoring.spark.server_config import from_settings
 from monitoring.spark.session import (
     SparkStarting,
     SparkUnavailable,

@@ -1,12 +1,13 @@
 """A sample of a cluster, from the message of Celery beat to the number that pages are sent.
 
 tasks.sample                  gets the number of the tick; a thread for each cluster
-services.sample_cluster       takes the cluster's lock, and calls what follows
+sample_cluster                takes the cluster's lock, and calls what follows
 reader_pool                   reads the cluster (monitoring/gateway/wire/cluster_reader.py)
+time_limits                   has the times of its steps
 last_records                  chooses the partitions whose last record is read
 assemble                      makes the tables: group_validation, group_join
 carry_over                    adds what is known from the previous tick
 ticks.tick_stream.put_tick    stores the tick in Redis
-services.notify               sends the tick's number to the web processes (console/live/)
+sample_cluster.notify         sends the tick's number to the web processes (console/live/)
 alerts.evaluate               evaluates the alert rules (monitoring/alerts/)
 """

@@ -20,7 +20,8 @@ from monitoring.gateway.wire.offset_fetch import TopicCommits
 from monitoring.reasons import Reason
 
 _ROW_BYTES = 100  # the approximate size of a row without its texts
-# A partition can occur several times: in commits, and in assignments of members.
+# A partition can occur several times, in commits and in assignments of members: so many of these
+# entries take the memory of a row.
 _ENTRIES_PER_ROW = 4
 _Selection = slice | np.ndarray
 

@@ -20,6 +20,7 @@ from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.ticks.tick import Tick
 
 READ_MAX = 1000
+_UNKNOWN_ID, _NEW_ID = -1, -2  # in place of the code of a topic id
 
 Flags = npt.NDArray[np.bool_]
 
@@ -55,7 +56,8 @@ class LastRecords:
     def add(self, read_ms: Longs) -> None:
         """Add what was read: a time, NO_RECORD or UNKNOWN for each row.
 
-        NO_RECORD after a known time: the last record is not replicated yet.
+        NO_RECORD for a row whose time is known changes nothing: its last record is not replicated
+        yet.
         """
         has_time = read_ms >= 0
         self.times_ms[has_time] = read_ms[has_time]
@@ -98,13 +100,14 @@ def _rows_of(table: pa.Table, metadata: Metadata) -> tuple[Longs, Flags]:
     current_ids = dict(zip(metadata.topics, metadata.topic_ids, strict=True))
     code_of_id = {topic_id: number for number, topic_id in enumerate(ids)}
     current_id_code = np.array([_id_code(current_ids.get(n, ""), code_of_id) for n in names])[code]
-    is_same = (id_code < 0) | (current_id_code == -1) | (id_code == current_id_code)
+    is_unknown = (id_code < 0) | (current_id_code == _UNKNOWN_ID)
+    is_same = is_unknown | (id_code == current_id_code)
     return start + partition, is_same & (partition < count)
 
 
 def _id_code(topic_id: str, code_of_id: dict[str, int]) -> int:
-    """The code that the previous tick has for the id: −1 = the id is unknown, −2 = it is new."""
-    return code_of_id.get(topic_id, -2) if topic_id else -1
+    """The code that the previous tick has for the id, _UNKNOWN_ID or _NEW_ID."""
+    return code_of_id.get(topic_id, _NEW_ID) if topic_id else _UNKNOWN_ID
 
 
 def _codes(table: pa.Table, name: str) -> tuple[Longs, pa.Array]:

@@ -1,4 +1,4 @@
-"""Reads one cluster for one tick, within the tick's time limit.
+"""Reads one cluster for one tick, within the tick's time limit (time_limits.py).
 
 `ReaderPool` keeps one reader (monitoring/gateway/wire/cluster_reader.py) per cluster between
 ticks, so that connections, metadata and requests are reused. When a cluster's settings change, it
@@ -19,12 +19,9 @@ from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.reasons import Reason
+from monitoring.sampling import time_limits
 from monitoring.sampling.last_records import LastRecords
 from monitoring.ticks.tick import Tick
-
-# The time limits of one step and of the whole read, as shares of the tick's interval.
-_STEP_SHARE, _STEP_S_MIN, _STEP_S_MAX = 0.25, 0.5, 3.0
-_TOTAL_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +66,11 @@ class ReaderPool:
 
         If the cluster fails, the result has the reason; nothing is raised.
         """
-        step_s = min(max(interval_ms / 1000 * _STEP_SHARE, _STEP_S_MIN), _STEP_S_MAX)
+        step_s, read_s = time_limits.step_s(interval_ms), time_limits.read_s(interval_ms)
         started_ms, answers, reason = now_ms(), None, ""
-        zookeeper_check = asyncio.ensure_future(
-            _zookeeper_up(target, interval_ms / 1000 * _TOTAL_SHARE)
-        )
+        zookeeper_check = asyncio.ensure_future(_zookeeper_up(target, read_s))
         try:
-            async with asyncio.timeout(interval_ms / 1000 * _TOTAL_SHARE) as limit:
+            async with asyncio.timeout(read_s) as limit:
                 reader = await self._reader(target)
                 read_answers = await reader.read(step_s)
                 left_s = (limit.when() or 0) - asyncio.get_running_loop().time()
@@ -102,12 +97,12 @@ class ReaderPool:
 
     async def close_others(self, slugs: Iterable[str]) -> list[str]:
         """Close the readers of other clusters; returns their slugs."""
-        removed = sorted(self._readers.keys() - set(slugs))
-        for slug in removed:
+        closed = sorted(self._readers.keys() - set(slugs))
+        for slug in closed:
             _, reader = self._readers.pop(slug)
             self.last_ticks.pop(slug, None)
             await reader.close()
-        return removed
+        return closed
 
     def row_count(self) -> int:
         """The number of rows of all ticks in `last_ticks`."""

@@ -14,14 +14,14 @@ from monitoring.encryption import SecretUnreadable
 from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.redis_client import RedisDown
+from monitoring.sampling import time_limits
 from monitoring.sampling.reader_pool import SamplingTarget
-from monitoring.sampling.services import readers, sample_cluster
+from monitoring.sampling.sample_cluster import readers, sample_cluster
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick_stream import record_gap
 
 log = logging.getLogger(__name__)
 _CLUSTERS_AT_ONCE_MAX = 16
-_CLOSE_TIMEOUT_S = 2.0
 _memory = process_memory.ReleaseWhenSmaller()
 
 
@@ -33,17 +33,19 @@ def sample(tick_number: int) -> None:
     targets = [
         (cluster, target) for cluster in clusters if (target := _target(cluster, tick_number))
     ]
-    removed = event_loop.run(
-        readers.close_others([cluster.slug for cluster, _ in targets]), _CLOSE_TIMEOUT_S
+    closed = event_loop.run(
+        readers.close_others([cluster.slug for cluster, _ in targets]), time_limits.CLOSE_S
     )
-    # If a cluster was removed while it was sampled, that tick was written after the deletion.
-    for slug in set(removed) - {cluster.slug for cluster in clusters}:
+    # Of these, those that were removed from the console: if one was being sampled then, that tick
+    # was written after the deletion.
+    for slug in set(closed) - {cluster.slug for cluster in clusters}:
         delete_samples(slug)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
         for cluster, target in targets:
             pool.submit(_sample_one, cluster, target, tick_number, interval_ms)
-    if removed:
-        # A cluster that was too large to be sampled has no rows, so `_memory` does not notice.
+    if closed:
+        # Not left to `_memory`, which counts rows: a cluster that was too large to be sampled has
+        # none.
         process_memory.release()
     _memory.set_row_count(readers.row_count())
 

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from monitoring.clock import now_ms
-from monitoring.spark.config import SparkConfig, from_settings
+from monitoring.spark.server_config import SparkConfig, from_settings
 from monitoring.spark.session import SparkStarting, check_reachable, host_and_port, remote_url
 
 DEADLINE_S = 10.0  # a JVM that is busy with a report answers much faster

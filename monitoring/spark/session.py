@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from monitoring.spark.config import SparkConfig, token
+from monitoring.spark.server_config import SparkConfig, token
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -33,8 +33,8 @@ from monitoring.history.levels import (
 from monitoring.history.parquet_files import read_file
 from monitoring.history.root_folder import Root, SpanFolder
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
+from monitoring.pipeline.delete_expired import kept_from_ms
 from monitoring.pipeline.jobs import coarser_ticks
-from monitoring.pipeline.retention import kept_from_ms
 from monitoring.pipeline.workspace import Workspace, opened
 from monitoring.written_history import marker
 from monitoring.written_history.marker import WrittenRange

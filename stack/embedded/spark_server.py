@@ -30,7 +30,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from monitoring import secret_files
 from monitoring.ports import bind_error
-from monitoring.spark.config import SparkConfig, from_settings, token
+from monitoring.spark.server_config import SparkConfig, from_settings, token
 from stack.embedded.system_java import find_java_home
 
 SERVER_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from monitoring.gateway.errors import ClusterUnavailable
-from monitoring.reason_catalog import TEXTS
+from monitoring.reason_texts import TEXTS
 from monitoring.reasons import Reason, dumps, filled, loads, several
 
 INNER = Reason("at_address", address="127.0.0.1:1", why=Reason("timed_out"))

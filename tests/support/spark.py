@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from monitoring.spark.config import SparkConfig, from_settings
+from monitoring.spark.server_config import SparkConfig, from_settings
 from monitoring.spark.session import SparkStarting, check_reachable, open_session, remote_url
 from tests.support.ports import free_port
 

@@ -5,8 +5,9 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.groups.actions import shared
+from console.groups.actions import state_and_members
 from console.groups.actions.reset_offsets import ResetOffsets
+from console.groups.actions.target import GROUP_TARGET
 from console.ui import numbers
 from console.ui.texts import first_lines
 from monitoring.gateway.gateway import Gateway
@@ -21,7 +22,7 @@ class DeleteGroup(ActionType):
 
     action = "group.delete"
     verb = "group.delete"
-    target_type = shared.GROUP_TARGET
+    target_type = GROUP_TARGET
     form_page = "group-delete"
     deletes = True
 
@@ -33,7 +34,7 @@ class DeleteGroup(ActionType):
         committed: dict[str, dict[str, int]] = {}
         for (topic, partition), offset in sorted(gateway.groups.committed(params["name"]).items()):
             committed.setdefault(topic, {})[str(partition)] = offset
-        return {**shared.read_members(gateway, params["name"]), COMMITTED: committed}
+        return {**state_and_members.read_members(gateway, params["name"]), COMMITTED: committed}
 
     def within_scope(self, facts: Facts, scope: Scope) -> Facts:
         committed = facts[COMMITTED]
@@ -55,13 +56,13 @@ class DeleteGroup(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         group = params["name"]
-        if facts["state"] == shared.NO_GROUP:
-            raise PlanRefused(shared.no_group_text(group))
+        if facts["state"] == state_and_members.NO_GROUP:
+            raise PlanRefused(state_and_members.no_group_text(group))
         if facts[HIDDEN]:
             raise PlanRefused(
                 _("The group also reads topics outside of your scope. You cannot delete it.")
             )
-        members = shared.members_text(facts["members"])
+        members = state_and_members.members_text(facts["members"])
         return Draft(
             title=_("Delete the group “%(name)s”") % {"name": group},
             changes=[

@@ -23,14 +23,14 @@ from console.actions.draft import (
     refuse_unread_partitions,
 )
 from console.actions.models import Plan
-from console.groups.actions import shared
-from console.groups.actions.shared import item_key
+from console.groups.actions import state_and_members
+from console.groups.actions.target import GROUP_TARGET
 from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
 from console.ui import numbers
 from console.ui.texts import first_lines
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
-from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
@@ -45,7 +45,7 @@ def offsets_of(params: Params) -> dict[TopicPartition, int | None]:
 class ResetOffsets(ItemsAction):
     action = "group.reset-offsets"
     verb = "group.alter"
-    target_type = shared.GROUP_TARGET
+    target_type = GROUP_TARGET
     form_page = "group-reset"
 
     def title(self, resource: str) -> str:
@@ -57,10 +57,10 @@ class ResetOffsets(ItemsAction):
         committed = gateway.groups.committed(params["name"])
         logs = gateway.log_offsets.ranges(keys)
         return {
-            **shared.read_members(gateway, params["name"]),
-            ITEMS: {item_key(*key): committed.get(key) for key in keys},
+            **state_and_members.read_members(gateway, params["name"]),
+            ITEMS: {partition_key(*key): committed.get(key) for key in keys},
             LOGS: {
-                item_key(*key): [logs[key].start, logs[key].stop] if key in logs else None
+                partition_key(*key): [logs[key].start, logs[key].stop] if key in logs else None
                 for key in keys
             },
         }
@@ -79,7 +79,7 @@ class ResetOffsets(ItemsAction):
             text % {"name": key, "offset": _offset_text(now[ITEMS][key])}
             for key in self.changed_items(then, now)
         ]
-        members = shared.members_text(now["members"])
+        members = state_and_members.members_text(now["members"])
         return [line for line in (members, first_lines(lines)) if line]
 
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
@@ -101,47 +101,49 @@ class ResetOffsets(ItemsAction):
                 "none. What consumers did in between is not taken back."
             ),
             before=dict(facts[ITEMS]),
-            after={item_key(*key): new for key, new in offsets.items()},
+            after={partition_key(*key): new for key, new in offsets.items()},
         )
 
     def _check(self, facts: Facts, params: Params) -> None:
         """Raises PlanRefused if the group does not exist, or an offset is not in its log."""
         restores = params.get("restores")
-        if facts["state"] == shared.NO_GROUP and not restores:
-            raise PlanRefused(shared.no_group_text(params["name"]))
+        if facts["state"] == state_and_members.NO_GROUP and not restores:
+            raise PlanRefused(state_and_members.no_group_text(params["name"]))
         if restores:
             return
         new_offsets = {key: new for key, new in offsets_of(params).items() if new is not None}
         commits = {key: _commit_in_log(facts, key) for key in new_offsets}
-        refuse_unread_partitions(item_key(*key) for key in commits if commits[key] is None)
+        refuse_unread_partitions(partition_key(*key) for key in commits if commits[key] is None)
         text = _("Offset %(offset)d is not in %(name)s, which has %(first)d–%(end)d now.")
         for key, commit in commits.items():
             if commit is not None and not commit.holds(new_offsets[key]):
-                values = {"offset": new_offsets[key], "name": item_key(*key)}
+                values = {"offset": new_offsets[key], "name": partition_key(*key)}
                 values |= {"first": commit.log.start, "end": commit.log.stop}
                 raise PlanRefused(text % values)
 
     def items(self, params: Params) -> list[str]:
-        return [item_key(*key) for key in offsets_of(params)]
+        return [partition_key(*key) for key in offsets_of(params)]
 
     def apply_items(self, gateway: Gateway, params: Params, keys: list[str]) -> Iterator[EndedItem]:
         group, wanted = params["name"], set(keys)
-        offsets = {key: new for key, new in offsets_of(params).items() if item_key(*key) in wanted}
+        offsets = {
+            key: new for key, new in offsets_of(params).items() if partition_key(*key) in wanted
+        }
         if gateway.groups.describe(group).members:
             raise GatewayError(Reason("group_has_members"))
         new = {key: offset for key, offset in offsets.items() if offset is not None}
         for batch in _request_batches(list(new)):
             errors = gateway.groups.alter_offsets(group, {key: new[key] for key in batch})
-            yield from (EndedItem(item_key(*key), errors.get(key, "")) for key in batch)
+            yield from (EndedItem(partition_key(*key), errors.get(key, "")) for key in batch)
         for batch in _request_batches([key for key, offset in offsets.items() if offset is None]):
             errors = gateway.groups.delete_offsets(group, batch)
-            yield from (EndedItem(item_key(*key), errors.get(key, "")) for key in batch)
+            yield from (EndedItem(partition_key(*key), errors.get(key, "")) for key in batch)
 
     def undo(self, plan: Plan) -> Proposal | None:
         earlier = [
-            [topic, partition, plan.facts[ITEMS][item_key(topic, partition)]]
+            [topic, partition, plan.facts[ITEMS][partition_key(topic, partition)]]
             for topic, partition in offsets_of(plan.params)
-            if item_key(topic, partition) in plan.applied_items
+            if partition_key(topic, partition) in plan.applied_items
         ]
         params = {"name": plan.resource, "offsets": earlier, "restores": True}
         return Proposal(self.action, plan.resource, params) if earlier else None
@@ -150,7 +152,7 @@ class ResetOffsets(ItemsAction):
 def _change_and_effect(
     facts: Facts, key: TopicPartition, new: int | None
 ) -> tuple[Change, ResetEffect]:
-    name = item_key(*key)
+    name = partition_key(*key)
     committed, commit = facts[ITEMS][name], _commit_in_log(facts, key)
     effect = reset_effect(commit, new) if commit else ResetEffect()
     return Change(
@@ -160,7 +162,7 @@ def _change_and_effect(
 
 def _commit_in_log(facts: Facts, key: TopicPartition) -> CommitInLog | None:
     """The partition as the facts say; None = its leader did not answer."""
-    name = item_key(*key)
+    name = partition_key(*key)
     log = facts[LOGS][name]
     return CommitInLog(facts[ITEMS][name], range(*log)) if log else None
 
@@ -216,11 +218,11 @@ def figures_of(effects: list[ResetEffect]) -> list[Figure]:
 def _warnings(
     facts: Facts, params: Params, rows: list[tuple[Change, ResetEffect]], deletes: bool
 ) -> list[str]:
-    lines = [shared.members_text(facts["members"]), _commits_text(facts, params)]
+    lines = [state_and_members.members_text(facts["members"]), _commits_text(facts, params)]
     if skipped := sum(effect.skipped for _change, effect in rows):
         text = _("The group will not read %(n)s records.")
         lines.append(text % {"n": numbers.count(skipped)})
-    new_commits = sum(facts[ITEMS][item_key(*key)] is None for key in offsets_of(params))
+    new_commits = sum(facts[ITEMS][partition_key(*key)] is None for key in offsets_of(params))
     if new_commits and not deletes:
         text = ngettext(
             "%(n)d of these partitions was never committed. What its consumers would have read "
@@ -261,7 +263,7 @@ def _outside_warning(facts: Facts, params: Params) -> list[str]:
     for key, new in offsets_of(params).items():
         commit = _commit_in_log(facts, key)
         if new is not None and commit is not None and not commit.holds(new):
-            names.append(f"{item_key(*key)}.")
+            names.append(f"{partition_key(*key)}.")
     if not names:
         return []
     text = _(

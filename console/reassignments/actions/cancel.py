@@ -11,10 +11,11 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused
-from console.reassignments import moves, review
+from console.reassignments import review
 from console.reassignments.actions.target import PARTITIONS_TARGET
 from console.topics.actions.shared import names_as_resource
 from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.topic_partition import partition_key
 from monitoring.gateway.wire.reassignments import Reassignment
 from monitoring.read_model.snapshot import Snapshot
 
@@ -38,7 +39,7 @@ class CancelReassignments(ItemsAction):
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         gateway.reassignments.check_supported()
         running = {
-            moves.partition_key(each.topic, each.partition): [[*each.adding], [*each.removing]]
+            partition_key(each.topic, each.partition): [[*each.adding], [*each.removing]]
             for each in gateway.reassignments.in_progress()
         }
         return {ITEMS: {key: running.get(key) for key in params["partitions"]}}
@@ -70,7 +71,7 @@ class CancelReassignments(ItemsAction):
         stored = params["partitions"]
         targets = {(stored[key]["topic"], stored[key]["partition"]): None for key in keys}
         errors = gateway.reassignments.alter(targets)
-        error_by_key = {moves.partition_key(*key): error for key, error in errors.items()}
+        error_by_key = {partition_key(*key): error for key, error in errors.items()}
         yield from (EndedItem(key, error_by_key.get(key, "")) for key in keys)
 
 
@@ -79,7 +80,7 @@ def params_of(running: Sequence[Reassignment]) -> dict[str, Any]:
     return {
         "names": sorted({each.topic for each in running}),
         "partitions": {
-            moves.partition_key(each.topic, each.partition): {
+            partition_key(each.topic, each.partition): {
                 "topic": each.topic,
                 "partition": each.partition,
                 "replicas": list(each.replicas),

@@ -10,14 +10,14 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
-from console.reassignments import cluster_state, moves
+from console.reassignments import cluster_state
 from console.reassignments.actions.target import PARTITIONS_TARGET
 from console.reassignments.cluster_state import Partition
 from console.topics.actions import shared
 from console.topics.actions.shared import names_as_resource
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
-from monitoring.gateway.topic_partition import TopicPartition
+from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
@@ -107,7 +107,7 @@ def params_of(found: Mapping[TopicPartition, Partition]) -> dict[str, Any]:
     return {
         "names": sorted({topic for topic, _number in found}),
         "partitions": {
-            moves.partition_key(topic, number): {
+            partition_key(topic, number): {
                 "topic": topic,
                 "partition": number,
                 "leader": each.leader,

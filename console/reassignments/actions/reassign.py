@@ -11,15 +11,15 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ITEMS, ApplyProgress, ItemsAction, Params, Unfinished
-from console.actions.draft import Draft, Facts, Figure, Proposal
+from console.actions.draft import Draft, Facts, Proposal
 from console.actions.models import Plan
 from console.reassignments import cluster_state, moves, review
 from console.reassignments.actions.target import PARTITIONS_TARGET
 from console.reassignments.moves import Move, MoveState
 from console.topics.actions.shared import names_as_resource
-from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
+from monitoring.gateway.topic_partition import partition_key
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 
@@ -75,18 +75,11 @@ class ReassignPartitions(ItemsAction):
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         planned = [Move.from_json(stored) for stored in params["moves"].values()]
         review.check(planned, facts)
-        arriving = facts["arriving"]
-        total = [size for size in arriving.values() if size is not None]
-        bytes_to_copy = sum(total) if len(total) == len(arriving) else None
         names = names_as_resource(params["names"])
         return Draft(
             title=_("Reassign partitions of %(names)s") % {"names": names},
             changes=[review.change(move, facts["sizes"].get(move.key)) for move in planned],
-            figures=[
-                Figure(_("Partitions"), numbers.count(len(planned))),
-                Figure(_("To copy"), numbers.size(bytes_to_copy), _("in all, as counted now")),
-                *review.broker_figures(arriving, facts["free"]),
-            ],
+            figures=review.figures(planned, facts),
             affected=[_("Producers and consumers go on. Leaders may change.")],
             warnings=review.warnings(planned, facts, params["throttle"]),
             undo=_("Reassign the partitions to the brokers that they were on."),
@@ -159,7 +152,7 @@ def _start(
             _remove_throttle(gateway, remaining)
         raise
     for (topic, partition), why in errors.items():
-        progress.end_item(moves.partition_key(topic, partition), why)
+        progress.end_item(partition_key(topic, partition), why)
     return [move for move in remaining if (move.topic, move.partition) not in errors]
 
 

@@ -22,7 +22,7 @@ from console.ui import links, numbers, sparkline, texts, times
 from console.ui.table_query import TableQuery
 from console.ui.tones import TONES, icon_of
 from monitoring.clock import now_ms
-from monitoring.read_model.partial_sum import PartialSum
+from monitoring.partial_sum import PartialSum
 from monitoring.read_model.row_types import LastRecord
 
 register = template.Library()

@@ -19,7 +19,7 @@ from confluent_kafka import (
 )
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.librdkafka.producing import open_producer, send
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
@@ -114,7 +114,7 @@ class _Copy:
         ):
             message = self._consumer.poll(0.2)
             if message is None:
-                if rows or time.monotonic() - silent_since_s > timeouts.SILENT_LEADER_S:
+                if rows or time.monotonic() - silent_since_s > request_timeouts.SILENT_LEADER_S:
                     break
                 continue
             error, offset = message.error(), message.offset() or 0

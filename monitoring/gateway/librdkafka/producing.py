@@ -9,7 +9,7 @@ from collections.abc import Callable
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.producing import NewRecord, WriteOutcome
@@ -74,7 +74,7 @@ def send(
             outcomes[number] = _failed_outcome(error.args[0], record.partition, is_sent=False)
     if producer.flush(max(0.0, deadline - time.monotonic())):
         producer.purge()
-        producer.flush(timeouts.PURGE_S)
+        producer.flush(request_timeouts.PURGE_S)
     return outcomes
 
 
@@ -96,7 +96,7 @@ def _properties(settings: ClientSettings, compression: str, timeout_s: float) ->
 
 def _partitions(producer: Producer, topic: str) -> set[int]:
     """The topic's partitions. Raises NotFound, or KafkaException."""
-    found = producer.list_topics(topic, timeout=timeouts.TOPIC_METADATA_S).topics[topic]
+    found = producer.list_topics(topic, timeout=request_timeouts.TOPIC_METADATA_S).topics[topic]
     if found.error is not None:
         raise gateway_error_of(found.error)
     if not found.partitions:

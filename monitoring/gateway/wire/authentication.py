@@ -13,7 +13,7 @@ from monitoring.gateway import oauth
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.wire import sasl as mechanisms
 from monitoring.gateway.wire.connection import Connection, frame
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 from monitoring.gateway.wire.limits import printable
 from monitoring.reasons import Reason
 
@@ -21,7 +21,6 @@ HANDSHAKE_KEY, AUTHENTICATE_KEY = 17, 36
 _VERSION = 1
 _TEXT_MAX = 300
 _I16, _I32 = Struct(">h"), Struct(">i")
-_CORRELATION_ID_BYTES = 4
 
 
 async def authenticate(connection: Connection, sasl: Sasl, timeout_s: float) -> int:
@@ -49,7 +48,9 @@ async def _handshake(connection: Connection, mechanism: str, timeout_s: float) -
     body = _I16.pack(len(name)) + name
     cursor = await _call(connection, HANDSHAKE_KEY, body, timeout_s)
     if cursor.i16():
-        offered = [printable(cursor.text() or "") for _ in range(cursor.array_length(2))]
+        offered = [
+            printable(cursor.text() or "") for _ in range(cursor.array_length(item_bytes_min=2))
+        ]
         names = {"mechanism": mechanism, "offered": ", ".join(offered)[:_TEXT_MAX] or "—"}
         raise Refused(Reason("login_mechanism", **names))
 
@@ -68,4 +69,4 @@ async def _call(connection: Connection, api_key: int, body: bytes, timeout_s: fl
     correlation_id = connection.next_correlation_id()
     request = frame(api_key, _VERSION, correlation_id, body)
     answer = await connection.call(correlation_id, request, timeout_s)
-    return Cursor(answer, _CORRELATION_ID_BYTES)
+    return Cursor(answer, AFTER_CORRELATION_ID)

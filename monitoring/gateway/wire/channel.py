@@ -9,7 +9,7 @@ from collections.abc import Callable
 from struct import Struct
 
 from monitoring.clusters.kafka_client_settings import ClientSettings, TlsSettingsInvalid
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused, Unsupported
 from monitoring.gateway.wire import (
     authentication,
@@ -59,7 +59,7 @@ class Channel:
         large response is not complete in time).
         """
         if self.failed:
-            timeout_s = min(timeout_s, timeouts.RETRY_S)
+            timeout_s = min(timeout_s, request_timeouts.RETRY_S)
         connection = None
         try:
             async with asyncio.timeout(timeout_s):

@@ -14,6 +14,9 @@ from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.limits import check_limit
 
 _I16, _I32, _I64 = Struct(">h"), Struct(">i"), Struct(">q")
+# Where a response is read from, by what it begins with.
+AFTER_CORRELATION_ID = 4
+AFTER_THROTTLE_TIME = 8  # which comes first in versions that are not flexible
 
 
 class Cursor:
@@ -53,13 +56,13 @@ class Cursor:
         self.items += count
         check_limit(self.items, limits.ANSWER_ITEMS_MAX, "too_many_things")
 
-    def array_length(self, item_bytes_min: int) -> int:
+    def array_length(self, *, item_bytes_min: int) -> int:
         """The length of an array whose items (of at least `item_bytes_min`) are read one by one."""
-        count = self.numpy_array_length(item_bytes_min)
+        count = self.numpy_array_length(item_bytes_min=item_bytes_min)
         self.count_items(count)
         return count
 
-    def numpy_array_length(self, item_bytes_min: int) -> int:
+    def numpy_array_length(self, *, item_bytes_min: int) -> int:
         """The length of an array that NumPy reads at once; null = 0."""
         count = self._uvarint() - 1 if self.flexible else self.i32()
         if count < -1 or count * item_bytes_min > len(self.data) - self.at:

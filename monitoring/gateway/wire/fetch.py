@@ -13,7 +13,7 @@ from typing import NamedTuple
 from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader, iter_batches
 from monitoring.gateway.wire.connection import frame
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_THROTTLE_TIME, Cursor
 
 API_KEY, VERSION = 1, 4
 _READ_COMMITTED = 1
@@ -53,17 +53,19 @@ def request(
 
 def decode(answer: bytes) -> FetchedRecords:
     """Raises ValueError, KafkaError, OverLimit or struct.error if the response is malformed."""
-    cursor = Cursor(answer, 8)  # after correlation id and throttle time
-    if cursor.array_length(6) != 1:
+    cursor = Cursor(answer, AFTER_THROTTLE_TIME)
+    if cursor.array_length(item_bytes_min=6) != 1:
         raise ValueError("one topic was requested")
-    cursor.text()
-    if cursor.array_length(30) != 1:
+    cursor.text()  # topic
+    if cursor.array_length(item_bytes_min=30) != 1:
         raise ValueError("one partition was requested")
-    cursor.i32()
+    cursor.i32()  # partition
     error = cursor.i16()
-    cursor.i64()
+    cursor.i64()  # high watermark
     last_stable_offset = cursor.i64()
-    aborted = tuple((cursor.i64(), cursor.i64()) for _ in range(cursor.array_length(16)))
+    aborted = tuple(
+        (cursor.i64(), cursor.i64()) for _ in range(cursor.array_length(item_bytes_min=16))
+    )
     size = max(cursor.i32(), 0)
     start = cursor.skip(size)
     return FetchedRecords(

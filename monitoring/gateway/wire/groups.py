@@ -21,7 +21,7 @@ import numpy as np
 from brokerd.protocol import messages
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, AFTER_THROTTLE_TIME, Cursor
 from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable, remove_expected
 from monitoring.gateway.wire.metadata import Ints
 from monitoring.reasons import Reason
@@ -64,11 +64,13 @@ def list_request(correlation_id: int) -> bytes:
 
 def decode_list(answer: bytes, invalid: InvalidParts) -> tuple[int, list[ListedGroup]]:
     """(error code, groups). Raises KafkaError, struct.error, ValueError or OverLimit."""
-    cursor = Cursor(answer, 4, flexible=True)
+    cursor = Cursor(answer, AFTER_CORRELATION_ID, flexible=True)
     cursor.skip_tags()
-    cursor.skip(4)
+    cursor.skip(4)  # throttle time
     error_code, groups = cursor.i16(), []
-    check_limit(count := cursor.array_length(4), limits.GROUPS_MAX, "too_many_groups")
+    check_limit(
+        count := cursor.array_length(item_bytes_min=4), limits.GROUPS_MAX, "too_many_groups"
+    )
     for _ in range(count):
         group, protocol, state = cursor.text() or "", cursor.text() or "", cursor.text() or ""
         cursor.skip_tags()
@@ -99,9 +101,9 @@ def decode_describe(
 
     Raises KafkaError, struct.error, ValueError or OverLimit (also for groups not `requested`).
     """
-    cursor = Cursor(answer, 8)
+    cursor = Cursor(answer, AFTER_THROTTLE_TIME)
     decoder = _GroupDecoder(cursor, set(requested), invalid)
-    return [decoder.group() for _ in range(cursor.array_length(18))]
+    return [decoder.group() for _ in range(cursor.array_length(item_bytes_min=18))]
 
 
 class _GroupDecoder:
@@ -116,12 +118,12 @@ class _GroupDecoder:
         error_code = cursor.i16()
         group, state, protocol = cursor.text() or "", cursor.text() or "", cursor.text() or ""
         remove_expected(self._expected, group)
-        cursor.text()
-        count = cursor.array_length(16)
+        cursor.text()  # protocol
+        count = cursor.array_length(item_bytes_min=16)
         self._members_read += count
         check_limit(self._members_read, limits.MEMBERS_MAX, "too_many_members")
         members = [self._member(group, protocol) for _ in range(count)]
-        cursor.skip(4)
+        cursor.skip(4)  # authorized operations
         if count > limits.MEMBERS_PER_GROUP_MAX:
             self._invalid.add(Reason("group_members", group=printable(group), n=count))
             return DescribedGroup(group, error_code or _MEMBERS_REFUSED, _short(state), members=())
@@ -139,7 +141,7 @@ class _GroupDecoder:
             return Member(printable(member_id), printable(client), printable(host), assigned=())
         if protocol != "consumer":
             return Member(member_id, client, host, assigned=())
-        topics = Cursor(assignment, 2)
+        topics = Cursor(assignment, 2)  # after the version
         assigned = parse_assignment(topics, limits.GROUP_TOPICS_MAX - self._topics_read)
         self._topics_read += topics.items  # malformed assignments count as well
         if assigned is None:
@@ -156,7 +158,7 @@ def parse_assignment(cursor: Cursor, topics_max: int) -> tuple[tuple[str, Ints],
     """
     assigned: list[tuple[str, Ints]] = []
     try:
-        count = cursor.numpy_array_length(6) if cursor.data else 0
+        count = cursor.numpy_array_length(item_bytes_min=6) if cursor.data else 0
         if count > topics_max:
             return None
         for _ in range(count):
@@ -164,7 +166,7 @@ def parse_assignment(cursor: Cursor, topics_max: int) -> tuple[tuple[str, Ints],
             topic = cursor.text()
             if not topic:
                 return None
-            partitions = cursor.numpy_array_length(4)
+            partitions = cursor.numpy_array_length(item_bytes_min=4)
             numbers = np.frombuffer(cursor.data, ">i4", partitions, cursor.skip(4 * partitions))
             assigned.append((topic, numbers.astype(np.int32)))
     except (StructError, ValueError):

@@ -16,7 +16,7 @@ import numpy as np
 from brokerd.protocol import messages
 from monitoring.gateway.wire import list_offsets
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 from monitoring.gateway.wire.limits import TIME_MS_MAX
 from monitoring.gateway.wire.list_offsets import UNKNOWN
 from monitoring.gateway.wire.metadata import Longs, Metadata
@@ -56,16 +56,16 @@ def decode_into(times_ms: Longs, metadata: Metadata, rows: Longs, answer: bytes)
     producers choose it. Raises struct.error or ValueError if the response is malformed, OverLimit
     if it is too large.
     """
-    cursor = Cursor(answer, 4, flexible=True)
+    cursor = Cursor(answer, AFTER_CORRELATION_ID, flexible=True)
     cursor.skip_tags()
-    cursor.skip(4)
+    cursor.skip(4)  # throttle time
     found = np.full(len(times_ms), UNKNOWN, dtype=np.int64)
-    for _ in range(cursor.array_length(3)):
+    for _ in range(cursor.array_length(item_bytes_min=3)):
         rows_of_topic = metadata.rows_by_topic.get(cursor.text() or "", range(0))
-        for _ in range(cursor.array_length(_PARTITION_BYTES_MIN)):
+        for _ in range(cursor.array_length(item_bytes_min=_PARTITION_BYTES_MIN)):
             index, error = cursor.i32(), cursor.i16()
             time_ms, offset = cursor.i64(), cursor.i64()
-            cursor.skip(4)
+            cursor.skip(4)  # leader epoch
             cursor.skip_tags()
             if error == 0 and 0 <= index < len(rows_of_topic):
                 has_time = time_ms >= 0 and offset >= 0

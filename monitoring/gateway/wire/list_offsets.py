@@ -13,7 +13,7 @@ from struct import Struct
 import numpy as np
 
 from monitoring.gateway.wire import limits
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_THROTTLE_TIME, Cursor
 from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.reasons import Reason
@@ -23,6 +23,7 @@ LATEST, EARLIEST = -1, -2
 UNKNOWN = -1  # in all arrays of this package
 
 _HEAD = Struct(">ibi")
+_NO_REPLICA, _READ_UNCOMMITTED = -1, 0
 _REQUEST_ENTRY = np.dtype([("index", ">i4"), ("timestamp", ">i8")])
 _ENTRY = np.dtype([("index", ">i4"), ("error", ">i2"), ("timestamp", ">i8"), ("offset", ">i8")])
 _I16, _I32 = Struct(">h"), Struct(">i")
@@ -37,7 +38,8 @@ def request_body(metadata: Metadata, leader: int, timestamp: int) -> bytes | Non
     entries["index"] = metadata.partition_of_row()[rows]
     entries["timestamp"] = timestamp
     topics, counts = np.unique(metadata.topic_of_row()[rows], return_counts=True)
-    packed, parts, start = entries.tobytes(), [_HEAD.pack(-1, 0, len(topics))], 0
+    head = _HEAD.pack(_NO_REPLICA, _READ_UNCOMMITTED, len(topics))
+    packed, parts, start = entries.tobytes(), [head], 0
     for topic, count in zip(topics.tolist(), counts.tolist(), strict=True):
         name = metadata.topics[topic].encode()
         end = start + count * _REQUEST_ENTRY.itemsize
@@ -54,12 +56,14 @@ def decode_into(
     Partitions that it does not lead and invalid values are ignored. Raises struct.error or
     ValueError if the response is malformed, OverLimit if it is too large.
     """
-    cursor, names, topic_rows, arrays = Cursor(answer, 8), [], [], []
-    check_limit(topics := cursor.array_length(6), limits.TOPICS_MAX, "too_many_topics")
+    cursor, names, topic_rows, arrays = Cursor(answer, AFTER_THROTTLE_TIME), [], [], []
+    check_limit(
+        topics := cursor.array_length(item_bytes_min=6), limits.TOPICS_MAX, "too_many_topics"
+    )
     partitions = 0
     for _ in range(topics):
         name = cursor.text() or ""
-        count = cursor.numpy_array_length(_ENTRY.itemsize)
+        count = cursor.numpy_array_length(item_bytes_min=_ENTRY.itemsize)
         check_limit(partitions := partitions + count, limits.PARTITIONS_MAX, "too_many_partitions")
         start = cursor.skip(count * _ENTRY.itemsize)
         if name in metadata.rows_by_topic:

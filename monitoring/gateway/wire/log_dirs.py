@@ -18,7 +18,7 @@ from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, check_limit
 from monitoring.gateway.wire.metadata import Longs
 from monitoring.reasons import Reason
@@ -42,7 +42,8 @@ def decode_into(answers: ClusterAnswers, broker: int, answer: bytes, version: in
     a copy that is being moved to another directory (`future`). Raises GatewayError, struct.error or
     ValueError if the response is malformed or an error, OverLimit if it is too large.
     """
-    decoder = _Decoder(Cursor(answer, 4, flexible=version == WITH_DISKS), answers)
+    cursor = Cursor(answer, AFTER_CORRELATION_ID, flexible=version == WITH_DISKS)
+    decoder = _Decoder(cursor, answers)
     decoder.decode(version)
     # After all checks, so that an invalid response changes nothing.
     decoder.put(broker)
@@ -55,8 +56,8 @@ class _Decoder:
     cursor: Cursor
     answers: ClusterAnswers
     directories: list[LogDir] = field(default_factory=list)
-    # Each of these lists has an item for each topic in each directory: the rows of the topic, the
-    # index of the directory, the replicas.
+    # Each of these lists has an item for each topic in each directory: the rows of the topic's
+    # partitions in the metadata, the index of the directory, the replicas.
     topic_rows: list[range] = field(default_factory=list)
     of_directory: list[int] = field(default_factory=list)
     arrays: list[np.ndarray] = field(default_factory=list)
@@ -66,18 +67,18 @@ class _Decoder:
     def decode(self, version: int) -> None:
         cursor = self.cursor
         cursor.skip_tags()
-        cursor.skip(4)
+        cursor.skip(4)  # throttle time
         error = cursor.i16() if version == WITH_DISKS else 0
         if error:
             raise GatewayError(Reason("log_dirs_error", error=error))
-        for _ in range(cursor.array_length(5)):
+        for _ in range(cursor.array_length(item_bytes_min=5)):
             self._directory(version)
 
     def _directory(self, version: int) -> None:
         cursor = self.cursor
         cursor.skip(2)  # error code: a failed directory has no topics
         path = cursor.text() or ""
-        topics = cursor.array_length(3)
+        topics = cursor.array_length(item_bytes_min=3)
         self._topics_read += topics + 1
         check_limit(self._topics_read, 2 * limits.TOPICS_MAX, "too_many_log_dirs")
         for _ in range(topics):
@@ -102,7 +103,7 @@ class _Decoder:
     def _entries(self) -> np.ndarray:
         cursor = self.cursor
         layout = _FLEXIBLE_ENTRY if cursor.flexible else _ENTRY
-        count = cursor.numpy_array_length(layout.itemsize)
+        count = cursor.numpy_array_length(item_bytes_min=layout.itemsize)
         self._replicas_read += count
         check_limit(self._replicas_read, 2 * limits.PARTITIONS_MAX, "too_many_broker_replicas")
         start = cursor.skip(count * layout.itemsize)
@@ -113,17 +114,17 @@ class _Decoder:
 
     def put(self, broker: int) -> None:
         sizes = np.zeros(len(self.directories), dtype=np.int64)
-        are_valid = True
+        sizes_taken = True
         if self.arrays:
             counts = [len(array) for array in self.arrays]
             size, index, future = (self._column(name) for name in ("size", "index", "future"))
             lengths = np.repeat([len(each) for each in self.topic_rows], counts)
-            valid = (future == 0) & (index >= 0) & (index < lengths)
+            is_counted = (future == 0) & (index >= 0) & (index < lengths)
             rows = np.repeat([each.start for each in self.topic_rows], counts) + index
-            are_valid = self.answers.put_sizes(broker, rows[valid], size[valid])
-            np.add.at(sizes, np.repeat(self.of_directory, counts)[valid], size[valid])
+            sizes_taken = self.answers.put_sizes(broker, rows[is_counted], size[is_counted])
+            np.add.at(sizes, np.repeat(self.of_directory, counts)[is_counted], size[is_counted])
         paths = (each.path for each in self.directories)
-        size_of_path = dict(zip(paths, sizes.tolist(), strict=True)) if are_valid else {}
+        size_of_path = dict(zip(paths, sizes.tolist(), strict=True)) if sizes_taken else {}
         self.answers.put_log_dirs(broker, self.directories, size_of_path)
 
     def _column(self, name: str) -> Longs:

@@ -28,7 +28,7 @@ from brokerd.protocol.varint import read_uvarint
 from monitoring.gateway.errors import OverLimit
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable
 from monitoring.reasons import Reason
 
@@ -122,17 +122,21 @@ def decode(answer: bytes, version: int) -> Metadata:
 
     Raises struct.error or ValueError if it is malformed, OverLimit if it is too large.
     """
-    cursor = Cursor(answer, 4, flexible=version == WITH_IDS)
+    cursor = Cursor(answer, AFTER_CORRELATION_ID, flexible=version == WITH_IDS)
     cursor.skip_tags()
-    cursor.skip(4)
+    cursor.skip(4)  # throttle time
     brokers = {}
-    check_limit(count := cursor.array_length(10), limits.BROKERS_MAX, "too_many_brokers")
+    check_limit(
+        count := cursor.array_length(item_bytes_min=10), limits.BROKERS_MAX, "too_many_brokers"
+    )
     for _ in range(count):
         broker = _broker(cursor)
         brokers[broker.id] = broker
     cluster_id, controller_id = cursor.text() or "", cursor.i32()
     check_limit(len(cluster_id), limits.TEXT_LENGTH_MAX, "too_long_id")
-    check_limit(count := cursor.array_length(9), limits.TOPICS_MAX, "too_many_topics")
+    check_limit(
+        count := cursor.array_length(item_bytes_min=9), limits.TOPICS_MAX, "too_many_topics"
+    )
     decoder = _TopicDecoder(cursor)
     topics = dict(decoder.next() for _ in range(count))
     topics.pop("", None)
@@ -168,8 +172,8 @@ class _TopicDecoder:
         cursor.skip(2)  # error code: a topic with an error has no partitions
         name = cursor.text() or ""
         topic_id = _id_text(cursor.slice(_ID_BYTES)) if cursor.flexible else ""
-        cursor.skip(1)
-        count = cursor.array_length(_PARTITION.size + 3)
+        cursor.skip(1)  # whether it is internal
+        count = cursor.array_length(item_bytes_min=_PARTITION.size + 3)
         self._partitions_read += count
         check_limit(self._partitions_read, limits.PARTITIONS_MAX, "too_many_partitions")
         rows = self._rows(name, count)

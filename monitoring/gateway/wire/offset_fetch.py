@@ -17,7 +17,7 @@ import numpy as np
 from brokerd.protocol import messages
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.cursor import Cursor
+from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 from monitoring.gateway.wire.limits import check_limit, remove_expected
 from monitoring.gateway.wire.metadata import Ints, Longs
 
@@ -62,15 +62,15 @@ def decode(answer: bytes, requested: Collection[str]) -> list[GroupCommits]:
     Raises KafkaError, struct.error or ValueError if it is malformed, OverLimit if it is too large
     or has other groups.
     """
-    cursor = Cursor(answer, 4, flexible=True)
+    cursor = Cursor(answer, AFTER_CORRELATION_ID, flexible=True)
     cursor.skip_tags()
-    cursor.skip(4)
+    cursor.skip(4)  # throttle time
     groups, topics_read = [], 0
     expected = set(requested)
-    for _ in range(cursor.array_length(5)):
+    for _ in range(cursor.array_length(item_bytes_min=5)):
         group = cursor.text() or ""
         remove_expected(expected, group)
-        topic_count = cursor.array_length(3)
+        topic_count = cursor.array_length(item_bytes_min=3)
         topics_read += topic_count
         check_limit(topics_read, limits.GROUP_TOPICS_MAX, "too_many_group_topics")
         topics = [_topic(cursor) for _ in range(topic_count)]
@@ -82,7 +82,7 @@ def decode(answer: bytes, requested: Collection[str]) -> list[GroupCommits]:
 
 def _topic(cursor: Cursor) -> TopicCommits:
     name = cursor.text() or ""
-    count = cursor.numpy_array_length(_ENTRY.itemsize)
+    count = cursor.numpy_array_length(item_bytes_min=_ENTRY.itemsize)
     if count <= _FEW_PARTITIONS:
         return _topic_one_by_one(name, cursor, count)
     entries = np.frombuffer(cursor.data, dtype=_ENTRY, count=count, offset=cursor.at)

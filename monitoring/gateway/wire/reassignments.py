@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from brokerd.protocol import messages
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
@@ -52,7 +52,7 @@ def alter_request(
         }
         for topic, keys in groupby(sorted(targets), key=lambda key: key[0])
     ]
-    fields = {"timeout": timeouts.CONTROLLER_WAIT_MS, "topics": topics}
+    fields = {"timeout": request_timeouts.CONTROLLER_WAIT_MS, "topics": topics}
     return messages.encode_request(ALTER_KEY, ALTER_VERSION, fields, correlation_id, CLIENT_ID)
 
 
@@ -70,7 +70,7 @@ def decode_alter(answer: bytes) -> tuple[int, str, Failures]:
 
 def list_request(correlation_id: int) -> bytes:
     """All reassignments in progress."""
-    fields = {"timeout": timeouts.CONTROLLER_WAIT_MS, "topics": None}
+    fields = {"timeout": request_timeouts.CONTROLLER_WAIT_MS, "topics": None}
     return messages.encode_request(LIST_KEY, LIST_VERSION, fields, correlation_id, CLIENT_ID)
 
 
@@ -101,7 +101,7 @@ def elect_request(partitions: Sequence[TopicPartition], correlation_id: int) -> 
     fields = {
         "election_type": _PREFERRED,
         "topic_partitions": topics,
-        "timeout": timeouts.CONTROLLER_WAIT_MS,
+        "timeout": request_timeouts.CONTROLLER_WAIT_MS,
     }
     return messages.encode_request(ELECT_KEY, ELECT_VERSION, fields, correlation_id, CLIENT_ID)
 

@@ -10,7 +10,7 @@ from struct import error as StructError
 
 from brokerd.errors import KafkaError
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Unreadable
 from monitoring.gateway.wire import fetch
@@ -57,7 +57,7 @@ class RecordFetcher:
         offset: int,
         max_bytes: int,
         timeout_s: float,
-        wait_ms: int = timeouts.FETCH_WAIT_MS,
+        wait_ms: int = request_timeouts.FETCH_WAIT_MS,
     ) -> FetchedRecords:
         """About `max_bytes` of batches from the one that holds `offset` on, but at least one.
 

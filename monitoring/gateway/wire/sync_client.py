@@ -11,7 +11,7 @@ from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader
 from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import event_loop, timeouts
+from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.error_codes import exception_of_group_change
 from monitoring.gateway.errors import ClusterUnavailable, Unreadable
 from monitoring.gateway.topic_partition import TopicPartition
@@ -80,7 +80,7 @@ class SyncClient:
         """The batches of a Fetch response."""
         try:
             return event_loop.run(
-                self._read_batches(topic, partition, offset, max_bytes), 2 * timeouts.READ_S
+                self._read_batches(topic, partition, offset, max_bytes), 2 * request_timeouts.READ_S
             )
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
@@ -90,7 +90,9 @@ class SyncClient:
     ) -> dict[TopicPartition, str]:
         """Delete commits of a group; returns the errors. Raises GatewayError if all are refused."""
         try:
-            return event_loop.run(self._delete_offsets(group, partitions), 3 * timeouts.READ_S)
+            return event_loop.run(
+                self._delete_offsets(group, partitions), 3 * request_timeouts.READ_S
+            )
         except TimeoutError as error:
             raise ClusterUnavailable(Reason("brokers_late")) from error
         except KafkaError as error:
@@ -98,15 +100,15 @@ class SyncClient:
 
     def _metadata_of(self, topics: Sequence[str] | None) -> Metadata:
         try:
-            return event_loop.run(self._read_metadata(topics), timeouts.READ_S)
+            return event_loop.run(self._read_metadata(topics), request_timeouts.READ_S)
         except TimeoutError as error:
-            reason = Reason("no_answer_in_time", seconds=f"{timeouts.READ_S:.0f}")
+            reason = Reason("no_answer_in_time", seconds=f"{request_timeouts.READ_S:.0f}")
             raise ClusterUnavailable(reason) from error
 
     async def _read_metadata(self, topics: Sequence[str] | None) -> Metadata:
         reader = ClusterReader(self._settings, broker_stats=None, now_ms=now_ms)
         try:
-            return await reader.read_metadata(timeouts.READ_S / 2, topics)
+            return await reader.read_metadata(request_timeouts.READ_S / 2, topics)
         finally:
             await reader.close()
 
@@ -115,8 +117,8 @@ class SyncClient:
     ) -> memoryview:
         fetcher = RecordFetcher(self._settings, topic)
         try:
-            await fetcher.find_leaders(timeouts.READ_S / 2)
-            fetched = await fetcher.fetch(partition, offset, max_bytes, timeouts.READ_S)
+            await fetcher.find_leaders(request_timeouts.READ_S / 2)
+            fetched = await fetcher.fetch(partition, offset, max_bytes, request_timeouts.READ_S)
         finally:
             await fetcher.close()
         return fetched.records
@@ -133,13 +135,13 @@ class SyncClient:
         try:
             broker = (await self._read_metadata(topics=[])).brokers[0]
             answer = await channel(broker.host, broker.port).request(
-                partial(offset_delete.coordinator_request, group), timeouts.READ_S
+                partial(offset_delete.coordinator_request, group), request_timeouts.READ_S
             )
             code, host, port = offset_delete.decode_coordinator(answer)
             if code:
                 raise ClusterUnavailable(Reason("no_coordinator", error=code))
             answer = await channel(host, port).request(
-                partial(offset_delete.delete_request, group, partitions), timeouts.READ_S
+                partial(offset_delete.delete_request, group, partitions), request_timeouts.READ_S
             )
         finally:
             for each in channels:

@@ -66,7 +66,7 @@ class Command(BaseCommand):
             sys.exit(f"aerie: {slug}: {error}")
 
     def _write(self, root: Root, slug: str, days: int, is_synthetic: bool) -> None:
-        from monitoring.spark.config import from_settings
+        from monitoring.spark.server_config import from_settings
         from monitoring.spark.session import SparkUnavailable, open_session
 
         at_ms = now_ms()

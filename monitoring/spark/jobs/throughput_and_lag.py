@@ -27,8 +27,8 @@ from monitoring.spark.transforms import report_summaries
 from monitoring.spark.transforms.bucket_length import bucket_ms_for
 from monitoring.spark.transforms.buckets import Bucket
 from monitoring.spark.transforms.roll_up import from_raw, roll_up
+from monitoring.spark.transforms.scope_as_spark import shows_topic, within
 from monitoring.spark.transforms.unchanged_rows import rows_held_at
-from monitoring.spark.transforms.visible_names import shows_topic, within
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -41,7 +41,7 @@ TYPED = [
         {"topic": ["orders"], "plan": "1", "brokers": "1, 2", "factor": "2", "throttle": "17"},
     ),
     ("/c/local/quotas/edit", {"user": "ann", "producer_byte_rate": "12345"}),
-    ("/c/local/brokers/1/config/message.max.bytes", {"value": "1234567", "level": "all"}),
+    ("/c/local/brokers/1/config/message.max.bytes", {"value": "1234567", "applies_to": "all"}),
     ("/c/local/brokers/1/loggers/root", {"level": "WARN"}),
     ("/c/local/topics/orders/write", {"key": "k", "value": "v 1", "times": "3"}),
     ("/c/local/topics/orders/write/lines", {"lines": '{"value": "v 1"}', "partition": "1"}),

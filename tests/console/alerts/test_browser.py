@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from monitoring.alerts import tasks
 from monitoring.alerts.evaluate import evaluate
 from monitoring.models import AlertDelivery
-from monitoring.sampling.services import notify
+from monitoring.sampling.sample_cluster import notify
 from monitoring.ticks.tick_stream import put_tick
 from tests.console.conftest import BROKERS, GROUPS, PARTITIONS, tick_now
 from tests.monitoring.tick_factory import make_tick

@@ -6,7 +6,7 @@ from console.accounts.rights import rights_of
 from console.dashboard import overview
 from console.live import snapshot_cache
 from monitoring.models import Cluster
-from monitoring.read_model.partial_sum import PartialSum
+from monitoring.partial_sum import PartialSum
 from tests.console.conftest import BROKERS, PARTITIONS, a_user, sample, sample_next
 
 

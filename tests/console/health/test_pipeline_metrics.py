@@ -9,7 +9,7 @@ from monitoring.history.levels import HOUR_MS
 from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline import backfill
 from monitoring.pipeline.models import Backfill, RunState
-from monitoring.reason_catalog import PIPELINE
+from monitoring.reason_texts import PIPELINE
 from monitoring.reasons import Reason, dumps
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from monitoring import own_health
+from monitoring import readiness_checks
 from monitoring.background import heartbeats
 from monitoring.background.queues import QUEUES
 from monitoring.models import AlertDelivery, AlertRule
@@ -31,7 +31,7 @@ class FixedProbe(SparkProbe):
 @pytest.fixture
 def spark(monkeypatch):
     def is_in(state):
-        monkeypatch.setattr(own_health, "spark_probe", FixedProbe(state))
+        monkeypatch.setattr(readiness_checks, "spark_probe", FixedProbe(state))
 
     is_in(SparkState.OK)
     return is_in
@@ -41,8 +41,8 @@ def spark(monkeypatch):
 def stack(settings, monkeypatch, redis_server, spark, clusters):
     """Every process runs, for long; `fall_silent(name)` makes one that is not heard any more."""
     settings.AERIE_PROCESSES = PROCESSES
-    monkeypatch.setattr(own_health, "_started_s", -1e9)
-    monkeypatch.setattr(own_health, "CACHE_S", 0.0)
+    monkeypatch.setattr(readiness_checks, "_started_s", -1e9)
+    monkeypatch.setattr(readiness_checks, "CACHE_S", 0.0)
     for name in NAMES:
         heartbeats.record(name)
     sample("local")
@@ -111,7 +111,7 @@ def test_a_process_that_never_sent_a_heartbeat_is_reported_after_the_start_time(
     status, told = readyz(client)
     assert (status, told["worker history"]) == (503, "stopped: no heartbeat")
     assert "“history” has stopped" in client_of(viewer).get("/c/local/").content.decode()
-    monkeypatch.setattr(own_health, "START_S", 1e12)
+    monkeypatch.setattr(readiness_checks, "START_S", 1e12)
     status, told = readyz(client)
     assert (status, told["worker history"]) == (503, "has sent no heartbeat yet")
     assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()

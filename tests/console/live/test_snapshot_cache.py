@@ -163,12 +163,12 @@ def test_a_problem_is_reported_with_its_start_time(redis_server):
     )
     status = snapshot_cache.sample_status("local", ADMIN)
     assert (status.state, status.since_ms) == ("partial", 30)
-    told = status.problems
+    told = status.outages
     assert (told.leaderless, told.partitions, told.leaderless_since_ms) == (2, 3, 50)
     assert [broker.id for broker in told.brokers_down] == [2]
     assert told.zookeeper_since_ms == 60
     assert (
-        snapshot_cache.sample_status("local", VIEWER).problems.leaderless == 1
+        snapshot_cache.sample_status("local", VIEWER).outages.leaderless == 1
     )  # the hidden topic is not told
 
 
@@ -187,7 +187,7 @@ def test_invalid_values_are_reported_to_users_who_see_every_topic(redis_server, 
 def test_partitions_of_a_broker_that_is_down_are_not_said_to_work(redis_server, db):
     sample(brokers=[BROKERS[0] | {"up": False, "down_since_ms": 30}])
     led = sum(row["leader"] == BROKERS[0]["id"] for row in PARTITIONS)
-    assert snapshot_cache.sample_status("local", ADMIN).problems.led_by_brokers_down == led
+    assert snapshot_cache.sample_status("local", ADMIN).outages.led_by_brokers_down == led
     banner = fragment_renderer.status_html(Cluster(slug="local"), ADMIN)
     assert f"{led} partitions, whose leader does not answer" in banner
     assert "Every partition has a leader" not in banner
@@ -294,8 +294,8 @@ def test_each_scope_has_its_own_figures_points_and_status(redis_server):
     shown = snapshot_cache.snapshot("local", narrow)
     assert [row.name for row in shown.topics] == ["orders"]
     assert shown.groups == []  # those in the scope read a topic outside it
-    assert snapshot_cache.sample_status("local", narrow).problems.leaderless == 2
-    assert snapshot_cache.sample_status("local", ADMIN).problems.leaderless == 4
+    assert snapshot_cache.sample_status("local", narrow).outages.leaderless == 2
+    assert snapshot_cache.sample_status("local", ADMIN).outages.leaderless == 4
     [point] = snapshot_cache.recent_totals("local", narrow)
     assert (point.partitions, point.groups, point.lag.value) == (2, 0, None)
     [point] = snapshot_cache.recent_totals("local", ADMIN)
@@ -326,9 +326,9 @@ def test_refused_values_name_only_topics_and_groups_in_the_scope(redis_server):
     ]
     sample(invalid=[mine, *others])
     scoped = Rights("local", "admin", Scope(("orders",), ("mine",)))
-    told = snapshot_cache.sample_status("local", scoped).problems.invalid
+    told = snapshot_cache.sample_status("local", scoped).outages.invalid
     assert told == (str(mine), "An admin can see the details.")
-    assert len(snapshot_cache.sample_status("local", ADMIN).problems.invalid) == 4
+    assert len(snapshot_cache.sample_status("local", ADMIN).outages.invalid) == 4
 
 
 def test_the_reason_of_a_gap_names_only_topics_and_groups_in_the_scope(redis_server):

@@ -26,12 +26,12 @@ def test_the_facts_are_those_of_the_header():
     ("flag", "name"), [(LOG_APPEND_TIME, "is_log_append_time"), (TRANSACTIONAL, "is_transactional")]
 )
 def test_flags_of_the_header_are_reported(flag, name):
-    assert getattr(batch_facts(HEADER._replace(attributes=flag), False), name)
+    assert getattr(batch_facts(HEADER._replace(attributes=flag), is_masked=False), name)
 
 
 def test_a_batch_without_idempotence_has_no_producer():
     plain = HEADER._replace(producer_id=-1, producer_epoch=-1, base_sequence=-1, leader_epoch=-1)
-    facts = batch_facts(plain, False)
+    facts = batch_facts(plain, is_masked=False)
     assert (facts.producer_id, facts.producer_epoch, facts.base_sequence) == (None, None, None)
     assert facts.leader_epoch is None
 

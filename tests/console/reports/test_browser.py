@@ -8,7 +8,7 @@ from console.accounts.services import grant
 from monitoring.history.root_folder import current
 from monitoring.history.writer import append
 from monitoring.models import Cluster, Report
-from monitoring.spark.config import SparkConfig
+from monitoring.spark.server_config import SparkConfig
 from tests.console.reports.conftest import T0, a_finished_report
 from tests.monitoring.tick_factory import make_tick
 from tests.support.web import sign_in

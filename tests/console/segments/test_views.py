@@ -9,7 +9,7 @@ import pytest
 from console.records.models import MaskingRule
 from console.segments import partition_log, segment_page
 from console.segments.retention import Retention
-from monitoring import own_health
+from monitoring import readiness_checks
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
@@ -323,7 +323,7 @@ def test_the_segments_of_an_unknown_topic_are_404(sampled, client_of, viewer):
 def no_spark(settings, monkeypatch):
     """No Spark: what listens on the default port of this machine is not asked."""
     settings.SPARK_CONNECT_PORT = free_port()
-    monkeypatch.setattr(own_health, "spark_probe", SparkProbe())
+    monkeypatch.setattr(readiness_checks, "spark_probe", SparkProbe())
 
 
 @pytest.mark.usefixtures("no_spark")

@@ -11,7 +11,7 @@ from console.audit import services
 from console.ui import csv_export
 from console.ui.csv_export import to_csv
 from console.ui.table import Column, Table
-from monitoring.read_model.partial_sum import PartialSum
+from monitoring.partial_sum import PartialSum
 
 COLUMNS = [
     Column("name", "Name", lambda row: row.name),

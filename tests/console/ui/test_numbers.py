@@ -1,7 +1,7 @@
 import pytest
 
 from console.ui import numbers
-from monitoring.read_model.partial_sum import PartialSum
+from monitoring.partial_sum import PartialSum
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from monitoring.alerts.state_machine import (
 
 CONDITION = Condition(group_pattern="orders-*", topic_pattern="", threshold=100, for_ms=10_000)
 SUBJECT = Subject("orders-a")
-NOT_OVER_MS_MAX = 15_000
+OVER_AGE_MS_MAX = 15_000
 
 
 def rule_input(at_ms, lag=None, *, complete=True, all_groups=True, absent=False):
@@ -27,7 +27,7 @@ def rule_input(at_ms, lag=None, *, complete=True, all_groups=True, absent=False)
 def run(*views, condition=CONDITION):
     states, changes = {}, []
     for seen in views:
-        states, transitions = evaluate_condition(condition, seen, states, NOT_OVER_MS_MAX)
+        states, transitions = evaluate_condition(condition, seen, states, OVER_AGE_MS_MAX)
         changes += [(seen.at_ms, t.kind, t.since_ms, t.lag) for t in transitions]
     return states, changes
 
@@ -39,7 +39,7 @@ def test_the_table_covers_every_phase_and_reading():
 @pytest.mark.parametrize(("phase", "observation"), list(itertools.product(Phase, Observation)))
 def test_a_step_follows_the_table(phase, observation):
     before = None if phase is Phase.OK else SubjectState(phase, 0, 1000)
-    after = next_state(before, observation, 2000, for_ms=60_000, not_over_ms_max=NOT_OVER_MS_MAX)
+    after = next_state(before, observation, 2000, for_ms=60_000, over_age_ms_max=OVER_AGE_MS_MAX)
     assert (after.phase if after else Phase.OK) is NEXT[phase, observation]
 
 
@@ -96,7 +96,7 @@ def test_a_firing_alert_survives_a_long_gap_without_firing_again():
 def test_a_group_that_is_gone_resolves_and_says_so():
     states = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
     new, [transition] = evaluate_condition(
-        CONDITION, rule_input(5_000, absent=True), states, NOT_OVER_MS_MAX
+        CONDITION, rule_input(5_000, absent=True), states, OVER_AGE_MS_MAX
     )
     assert new == {}
     assert (transition.kind, transition.gone) == (TransitionKind.RESOLVED, True)
@@ -105,7 +105,7 @@ def test_a_group_that_is_gone_resolves_and_says_so():
 def test_a_group_that_is_absent_because_its_coordinator_is_silent_is_not_gone():
     states = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
     absent = rule_input(5_000, absent=True, all_groups=False)
-    new, transitions = evaluate_condition(CONDITION, absent, states, NOT_OVER_MS_MAX)
+    new, transitions = evaluate_condition(CONDITION, absent, states, OVER_AGE_MS_MAX)
     assert (set(new), transitions) == ({SUBJECT}, [])
 
 
@@ -124,7 +124,7 @@ def test_patterns_choose_groups_and_topics():
     )
     condition = Condition("orders-*", "x.*", 100, for_ms=0)
     _, transitions = evaluate_condition(
-        condition, RuleInput(0, {}, sums, True), {}, NOT_OVER_MS_MAX
+        condition, RuleInput(0, {}, sums, True), {}, OVER_AGE_MS_MAX
     )
     assert [t.subject for t in transitions] == [Subject("orders-a", "x.1")]
 
@@ -135,7 +135,7 @@ def test_only_a_rule_with_its_full_name_applies_to_a_hidden_topic():
 
     def fires_for(pattern):
         condition = Condition(group_pattern="*", topic_pattern=pattern, threshold=100, for_ms=0)
-        return bool(evaluate_condition(condition, sums, {}, NOT_OVER_MS_MAX)[1])
+        return bool(evaluate_condition(condition, sums, {}, OVER_AGE_MS_MAX)[1])
 
     assert not any(map(fires_for, ("*", "con*", "[c]onsole.*", "?onsole.audit", "console.*")))
     assert fires_for("console.audit")
@@ -143,4 +143,4 @@ def test_only_a_rule_with_its_full_name_applies_to_a_hidden_topic():
 
 def test_a_group_rule_sees_the_sum_and_not_single_topics():
     seen = RuleInput(0, {}, {Subject("orders-a", "x"): LagReading(500, True)}, True)
-    assert evaluate_condition(CONDITION, seen, {}, NOT_OVER_MS_MAX) == ({}, [])
+    assert evaluate_condition(CONDITION, seen, {}, OVER_AGE_MS_MAX) == ({}, [])

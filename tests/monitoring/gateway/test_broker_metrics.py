@@ -2,7 +2,7 @@
 
 import pytest
 
-from monitoring.gateway import broker_metrics, timeouts
+from monitoring.gateway import broker_metrics, request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster, EgressTarget
@@ -90,7 +90,7 @@ def test_a_closed_port_is_unavailable():
 
 
 def test_an_exporter_that_answers_byte_by_byte_is_unavailable(monkeypatch):
-    monkeypatch.setattr(timeouts, "METRICS_READ_S", 0.3)
+    monkeypatch.setattr(request_timeouts, "METRICS_READ_S", 0.3)
     slow = b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
     with answering(slow, then=b"x") as (port, _), gateway_to(port) as gateway:
         with pytest.raises(ClusterUnavailable, match="does not answer within"):

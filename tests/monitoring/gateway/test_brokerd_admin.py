@@ -1,6 +1,6 @@
 import pytest
 
-from monitoring.gateway import timeouts
+from monitoring.gateway import request_timeouts
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
@@ -112,7 +112,7 @@ def test_json_that_needs_too_much_memory_is_refused(hostile_admin, body):
 
 
 def test_an_admin_port_that_answers_byte_by_byte_is_unavailable(hostile_admin, monkeypatch):
-    monkeypatch.setattr(timeouts, "READ_S", 0.3)
+    monkeypatch.setattr(request_timeouts, "READ_S", 0.3)
     with answering(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", then=b"x") as (port, _):
         with pytest.raises(ClusterUnavailable, match="timed out"):
             hostile_admin(port).broker(1)

@@ -3,7 +3,7 @@ import uuid
 import pytest
 from confluent_kafka import Producer
 
-from monitoring.gateway import record_pages, timeouts
+from monitoring.gateway import record_pages, request_timeouts
 from monitoring.gateway.errors import (
     ClusterUnavailable,
     NotFound,
@@ -165,7 +165,7 @@ def test_an_answer_that_does_not_parse_fails_the_read():
 
 
 def test_partitions_whose_offsets_are_not_answered_are_unread(monkeypatch):
-    monkeypatch.setattr(timeouts, "READ_S", 1.0)
+    monkeypatch.setattr(request_timeouts, "READ_S", 1.0)
     answers = a_cluster_of_one("a")
     del answers[list_offsets.API_KEY]
     with hostile_broker(answers) as port:
@@ -224,7 +224,7 @@ def test_partitions_without_a_leader_are_listed_as_unread(live_cluster):
 
 
 def test_only_the_partitions_of_a_leader_that_hangs_are_unread(live_cluster, monkeypatch):
-    monkeypatch.setattr(timeouts, "READ_S", 2.0)
+    monkeypatch.setattr(request_timeouts, "READ_S", 2.0)
     topic = f"browse.hanging-{uuid.uuid4().hex[:8]}"
     live_cluster.create_topic(topic, 4)
     live_cluster.produce(topic, dict.fromkeys(range(4), 3))
@@ -254,7 +254,7 @@ def test_reading_creates_no_group(browse, live_cluster):
 
 
 def test_a_cluster_that_is_down_raises_cluster_unavailable(monkeypatch):
-    monkeypatch.setattr(timeouts, "READ_S", 1.0)
+    monkeypatch.setattr(request_timeouts, "READ_S", 1.0)
     dead = for_cluster(Cluster(slug="dead", bootstrap_servers="127.0.0.1:1"))
     with pytest.raises(ClusterUnavailable):
         dead.record_pages.read("x", 0, None, 1)

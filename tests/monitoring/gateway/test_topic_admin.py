@@ -57,7 +57,7 @@ def test_a_refused_change_has_the_brokers_reason(admin):
 
 
 def test_a_cluster_that_is_down_is_reported_to_be(monkeypatch):
-    monkeypatch.setattr("monitoring.gateway.timeouts.READ_S", 1)
+    monkeypatch.setattr("monitoring.gateway.request_timeouts.READ_S", 1)
     dead = Cluster(slug="dead", bootstrap_servers="127.0.0.1:1")
     with for_cluster(dead) as gateway, pytest.raises(ClusterUnavailable) as caught:
         gateway.topics.describe_configs("x")

@@ -12,7 +12,7 @@ from monitoring.history.root_folder import current
 from monitoring.pipeline import due_jobs, jobs, workspace
 from monitoring.pipeline.due_jobs import Job
 from monitoring.pipeline.tick_counts import read_tick_counts
-from monitoring.spark.config import from_settings
+from monitoring.spark.server_config import from_settings
 from monitoring.spark.session import open_session
 from tests.monitoring.pipeline.made_history import START_MS
 

@@ -16,7 +16,7 @@ import pytest
 from monitoring.history import writer
 from monitoring.history.root_folder import cluster_folder, current
 from monitoring.pipeline.workspace import JOBS
-from monitoring.spark.config import from_settings
+from monitoring.spark.server_config import from_settings
 from tests.monitoring.pipeline.do_all import do_all
 from tests.monitoring.pipeline.made_history import rows_of_levels, ticks, write
 from tests.support.ports import free_port

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitoring.lag.lag_state import LagState
+from monitoring.partial_sum import PartialSum
 from monitoring.read_model.group_columns import GroupColumns
-from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.snapshot import Snapshot
 from tests.monitoring.tick_factory import make_tick
 

@@ -3,8 +3,8 @@
 import pytest
 
 from monitoring.lag.lag_state import LagState
+from monitoring.partial_sum import PartialSum
 from monitoring.read_model import group_rows, lag_rows, snapshot
-from monitoring.read_model.partial_sum import PartialSum
 from monitoring.read_model.row_types import LastRecord
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope

@@ -20,7 +20,7 @@ from monitoring.reports import kinds, result_files, services, tasks
 from monitoring.reports.models import Report, State
 from monitoring.reports.runner import run_report
 from monitoring.scope import EVERYTHING, Scope
-from monitoring.spark.config import SparkConfig
+from monitoring.spark.server_config import SparkConfig
 from monitoring.ticks.tick import Tick
 from tests.monitoring.spark import bad_day
 from tests.monitoring.tick_factory import make_tick

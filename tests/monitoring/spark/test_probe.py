@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql.connect.proto import base_pb2
 
-from monitoring.spark.config import SparkConfig
 from monitoring.spark.probe import SparkProbe, SparkState, config_request, missing_address, probe
+from monitoring.spark.server_config import SparkConfig
 from tests.support.ports import free_port
 from tests.support.processes import hung
 from tests.support.waiting import wait_until

@@ -6,7 +6,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from monitoring.spark.config import SparkConfig
+from monitoring.spark.server_config import SparkConfig
 from monitoring.spark.session import SparkStarting, SparkUnavailable, open_session, remote_url
 from tests.support.ports import free_port
 

@@ -9,9 +9,9 @@ from monitoring.history import reader, writer
 from monitoring.history.levels import HOUR_MS, MINUTE_MS, RAW
 from monitoring.history.root_folder import Root, current
 from monitoring.spark import history_tables
-from monitoring.spark.config import SparkConfig, token
 from monitoring.spark.jobs.roll_up_and_merge import RollUp, roll_up
 from monitoring.spark.jobs.time_slices import SourceFile
+from monitoring.spark.server_config import SparkConfig, token
 from monitoring.spark.session import open_session
 from monitoring.spark.transforms.buckets import buckets_of
 from tests.monitoring.pipeline.made_history import START_MS, ticks, write

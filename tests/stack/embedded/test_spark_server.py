@@ -10,7 +10,7 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 
-from monitoring.spark.config import SparkConfig, token
+from monitoring.spark.server_config import SparkConfig, token
 from stack.embedded.spark_server import driver_address, environment, prepare, properties
 from tests.support.spark import REPOSITORY, SparkServer
 

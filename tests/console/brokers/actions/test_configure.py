@@ -28,7 +28,7 @@ def page(browser, name=NAME):
 
 
 def plan_of(browser, **form) -> Plan:
-    answer = browser.post(page(browser), {"level": "this"} | form)
+    answer = browser.post(page(browser), {"applies_to": "this"} | form)
     assert answer.status_code == 302, answer.content.decode()
     return Plan.objects.order_by("-created_at")[0]
 
@@ -58,14 +58,14 @@ def test_a_size_may_have_a_unit_and_the_plan_gets_bytes(browser):
     plan = plan_of(browser, value="2 MiB")
     assert plan.params["configs"] == {NAME: "2097152"}
     assert plan.draft["changes"][0]["note"].replace("\u202f", " ") == "2 MiB"
-    wrong = browser.post(page(browser), {"level": "this", "value": "2 mibs"})
+    wrong = browser.post(page(browser), {"applies_to": "this", "value": "2 mibs"})
     assert wrong.status_code == 422
     assert "for example 1 GiB or 500MB" in wrong.content.decode()
 
 
-@pytest.mark.parametrize(("level", "broker"), [("this", 1), ("all", None)])
-def test_a_setting_is_changed_and_the_change_is_undone(browser, fake, level, broker):
-    plan = apply(browser, plan_of(browser, value="2000000", level=level))
+@pytest.mark.parametrize(("applies_to", "broker"), [("this", 1), ("all", None)])
+def test_a_setting_is_changed_and_the_change_is_undone(browser, fake, applies_to, broker):
+    plan = apply(browser, plan_of(browser, value="2000000", applies_to=applies_to))
     assert plan.state == models.DONE, plan.outcome
     assert fake.broker_configs[broker] == {NAME: "2000000"}
     entry = AuditEntry.objects.get()
@@ -93,9 +93,9 @@ def test_a_change_since_the_review_refuses_the_plan(browser, fake):
 @pytest.mark.parametrize(
     ("form", "error"),
     [
-        ({"level": "this"}, "Enter a value"),
-        ({"level": "every", "value": "1"}, "Select a valid choice"),
-        ({"level": "this", "is_removed": "on"}, "has this value already"),
+        ({"applies_to": "this"}, "Enter a value"),
+        ({"applies_to": "every", "value": "1"}, "Select a valid choice"),
+        ({"applies_to": "this", "is_removed": "on"}, "has this value already"),
     ],
 )
 def test_an_invalid_form_says_what_is_wrong(browser, form, error):
@@ -127,7 +127,7 @@ def test_a_broker_that_is_down_is_503(browser, fake):
 
 def test_a_read_only_cluster_refuses_the_form(browser, fake):
     Cluster.objects.update(read_only=True)
-    assert browser.post(page(browser), {"value": "1", "level": "this"}).status_code == 422
+    assert browser.post(page(browser), {"value": "1", "applies_to": "this"}).status_code == 422
     assert (
         page(browser)
         not in browser.get(reverse("broker-config", args=["local", 1])).content.decode()

@@ -1,6 +1,6 @@
 """How long requests to a cluster may take, in seconds unless the name says milliseconds.
 
-A sample has the time of its tick instead (monitoring/sampling/reader_pool.py). librdkafka's
+A sample has the time of its tick instead (monitoring/sampling/time_limits.py). librdkafka's
 processes load this module: no Django.
 """
 

@@ -5,7 +5,7 @@ import pytest
 from monitoring.clusters.models import Cluster
 from monitoring.models import Alert, AlertRule
 from monitoring.scope import EVERYTHING, NOTHING, Scope
-from monitoring.scope_filter import shows_group, shows_topic
+from monitoring.scope_as_sql import shows_group, shows_topic
 
 NAMES = ["orders", "orders-eu", "Orders-eu", "order", "o%", "o_ders", "payments", "console.audit"]
 

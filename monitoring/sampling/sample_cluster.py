@@ -17,6 +17,7 @@ from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.redis_lock import try_lock
+from monitoring.sampling import time_limits
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.carry_over import carry_over
 from monitoring.sampling.reader_pool import ReaderPool, SamplingResult, SamplingTarget
@@ -27,7 +28,6 @@ from monitoring.ticks.tick_stream import put_tick, record_gap
 
 log = logging.getLogger(__name__)
 readers = ReaderPool()
-_NOTIFY_TIMEOUT_S = 2.0
 
 
 def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -> Tick | None:
@@ -101,6 +101,6 @@ def notify(channel_group: str, kind: str, tick: Tick) -> None:
     """Send the tick's number to the web processes; they read the tick from Redis."""
     message = {"type": kind, "cluster": tick.cluster, "tick": tick.tick}
     try:
-        event_loop.run(get_channel_layer().group_send(channel_group, message), _NOTIFY_TIMEOUT_S)
+        event_loop.run(get_channel_layer().group_send(channel_group, message), time_limits.NOTIFY_S)
     except (RedisError, OSError, TimeoutError) as error:
         log.warning("no notification for tick %d of %s: %s", tick.tick, tick.cluster, error)

@@ -1,7 +1,7 @@
-"""What is wrong with a cluster, the worst first: one row per cause, each with links.
+"""Alerts and warnings of a cluster, the worst first: one row per cause, each with links.
 
 Brokers that are down, partitions without a leader and coordinators that do not answer are in the
-banner that all pages of the cluster have (templates/live/problems.html).
+banner that all pages of the cluster have (templates/live/outage_banner.html).
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,8 @@ from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
 from monitoring.read_model.snapshot import Snapshot
 
 PROBLEMS_MAX = 5
-# Of stalled groups: how many of those with the most lag are searched, and how many are named.
+# Stalled groups are named if they are among the _SEARCHED_MAX groups with the most lag; at most
+# _NAMES_MAX of them.
 _SEARCHED_MAX, _NAMES_MAX = 50, 3
 
 
@@ -34,7 +35,11 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A row of the list. `tone` is bad or warn; `since_ms` = None if the start is unknown."""
+    """A row of the list.
+
+    `tone` is bad or warn; `kind` is a short label, such as “Stalled”; `since_ms` = None if the
+    start is unknown.
+    """
 
     tone: str
     icon: str
@@ -66,7 +71,7 @@ def _broker(slug: str, broker: int, warnings: list[BrokerWarning]) -> Problem:
     values = {"id": broker, "what": ", ".join(each.title for each in warnings)}
     text = " ".join(each.text for each in warnings)
     link = Link(_("Open the broker"), reverse("broker", args=[slug, broker]))
-    worst = warnings[0]
+    worst = warnings[0]  # they come the worst first (broker_warnings.py)
     title = _("Broker %(id)s: %(what)s") % values
     return Problem(worst.tone, "alert-triangle", worst.kind, title, text, (link,))
 

@@ -1,26 +1,12 @@
-"""What all changes to groups use: their target, the members as facts, and texts."""
+"""The state and the members of a group as facts of a plan, and texts about them."""
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
-from console.actions.action_type import TargetType
 from console.actions.draft import Facts
 from monitoring.gateway.gateway import Gateway
 
 NO_GROUP = "DEAD"  # Kafka's state of a group that does not exist
-GROUP_TARGET = TargetType(
-    view_verb="group.view",
-    page="group",
-    page_link=gettext_lazy("Go to the group"),
-    list_page="groups",
-    list_link=gettext_lazy("Go to the groups"),
-    heading=gettext_lazy("Consumer groups"),
-)
-
-
-def item_key(topic: str, partition: int) -> str:
-    """A partition as the key of an item, as Kafka's tools name it."""
-    return f"{topic}-{partition}"
 
 
 def read_members(gateway: Gateway, group: str) -> Facts:

@@ -20,8 +20,8 @@ from monitoring.background import beat_scheduler, heartbeats
 from monitoring.background.queues import QUEUES
 from monitoring.clock import now_ms
 from monitoring.pipeline import backlog as pipeline_backlog
-from monitoring.spark.config import from_settings
 from monitoring.spark.probe import SparkState, missing_address, spark_probe
+from monitoring.spark.server_config import from_settings
 
 DEMO = "demo"
 CACHE_S = 2.0
@@ -40,7 +40,7 @@ class State(StrEnum):
 
 
 class Why(StrEnum):
-    """Why a part is not OK; console/ui/own_health_texts.py has a text for each."""
+    """Why a part is not OK; console/ui/readiness_texts.py has a text for each."""
 
     SILENT = "silent"  # it does not answer
     FULL = "full"
@@ -77,7 +77,7 @@ class Part:
 
 
 _lock = threading.Lock()
-_checked_s = -1e9
+_checked_s = -1e9  # never
 _parts: tuple[Part, ...] = ()
 _started_s = time.monotonic()
 

@@ -7,7 +7,7 @@ from django.utils.translation import ngettext
 
 from console.ui import times
 from monitoring.background.queues import QUEUES
-from monitoring.own_health import Part, State, Why
+from monitoring.readiness_checks import Part, State, Why
 from monitoring.ticks.tick_stream import LIVE_MS
 
 
@@ -97,7 +97,7 @@ def _failing_webhooks(count: int) -> str:
 
 
 def banner(part: Part) -> HealthBanner:
-    """The banner for one of `own_health.problems()`."""
+    """The banner for one of `readiness_checks.problems()`."""
     if part.name.startswith("worker "):
         queue = part.name.removeprefix("worker ")
         title = _("The worker of the queue “%(queue)s” has stopped") % {"queue": queue}

@@ -13,9 +13,9 @@ from monitoring.gateway.wire import limits
 from monitoring.models import Cluster
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.redis_lock import try_lock
-from monitoring.sampling import services, tasks
+from monitoring.sampling import tasks, time_limits
 from monitoring.sampling.reader_pool import SamplingTarget
-from monitoring.sampling.services import sample_cluster
+from monitoring.sampling.sample_cluster import sample_cluster
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
 from tests.monitoring.gateway.wire.test_hostile import ONE
@@ -33,7 +33,7 @@ def long_timeouts(monkeypatch):
     """What is in memory or on this machine may take long on a busy one."""
     monkeypatch.setattr(redis_client, "_TIMEOUT_S", PATIENCE_S)
     monkeypatch.setattr(redis_client, "_QUICK_TIMEOUT_S", PATIENCE_S)
-    monkeypatch.setattr(services, "_NOTIFY_TIMEOUT_S", PATIENCE_S)
+    monkeypatch.setattr(time_limits, "NOTIFY_S", PATIENCE_S)
     redis_client.reset_backoff()
 
 
