@@ -71,7 +71,7 @@ def partition_segments(
             )
         except Unsupported:  # no brokerd, or the address of its admin port is not known
             page["is_fetched"] = True
-            page["batches"] = _look_up(request, page["row"], form, find_batches.fetch_batches)
+            page["fetched"] = _look_up(request, page["row"], form, find_batches.fetch_batches)
             retention = partition_log.read_retention(request.cluster, topic)
             page["is_compacted"] = retention.is_compacted
             return
