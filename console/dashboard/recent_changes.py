@@ -91,7 +91,7 @@ def _events(
         cluster=cluster,
     )
     brokers = {row.id for row in snapshot.brokers} if snapshot else set()
-    for event in rows.iterator():
+    for event in rows.iterator(chunk_size=100):
         if event.kind != ClusterEvent.Kind.REBALANCE:
             yield _broker_change(cluster.slug, event, brokers)
             continue
