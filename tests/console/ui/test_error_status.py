@@ -1,3 +1,6 @@
+import re
+from pathlib import Path
+
 import pytest
 
 from console.ui.error_status import http_status_of
@@ -19,3 +22,10 @@ from monitoring.gateway import errors
 )
 def test_the_status_follows_from_the_cause(error, status):
     assert http_status_of(error) == status
+
+
+def test_no_other_module_chooses_a_status_by_the_cause():
+    console = Path(__file__).parents[3] / "console"
+    chooses = re.compile(r"\b502\b|error\.retriable else")
+    others = [path for path in console.rglob("*.py") if path.name != "error_status.py"]
+    assert [str(path) for path in others if chooses.search(path.read_text())] == []
