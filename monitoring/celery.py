@@ -37,6 +37,7 @@ app.autodiscover_tasks(
         "monitoring.sampling",
         "monitoring.history",
         "monitoring.alerts",
+        "monitoring.cluster_events",
         "monitoring.reports",
         "monitoring.pipeline",
     ]

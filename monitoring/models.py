@@ -4,6 +4,7 @@ The database has configuration, alerts and reports; samples are in Redis and Par
 """
 
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
+from monitoring.cluster_events.models import ClusterEvent
 from monitoring.clusters.models import Cluster
 from monitoring.egress.models import EgressTarget
 from monitoring.pipeline.models import Backfill, PipelineRun, PipelineState
@@ -15,6 +16,7 @@ __all__ = [
     "AlertRule",
     "Backfill",
     "Cluster",
+    "ClusterEvent",
     "EgressTarget",
     "PipelineRun",
     "PipelineState",

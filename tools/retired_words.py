@@ -449,6 +449,8 @@ RETIRED = {
     "console.groups.change_views": "console.groups.action_views",
     "console.topics.change_views": "console.topics.action_views",
     "console.dashboard.changes": "console.dashboard.recent_changes",
+    "monitoring.read_model.rebalances": "monitoring.cluster_events.rebalances",
+    "monitoring.read_model.broker_changes": "monitoring.cluster_events.broker_changes",
     "console.produce.mock_records": "console.produce.actions.mock_records",
     "console.produce.copy_records": "console.produce.actions.copy_records",
     "console.produce.write_records": "console.produce.actions.write_records",

@@ -191,7 +191,7 @@ class ActionType(ABC):
         return []
 
     def confirm_label(self) -> str:
-        """The text of the button that applies the plan, if the user must type a name for that."""
+        """The text of the button that applies the plan."""
         return _("Delete permanently") if self.deletes else _("Apply")
 
     def plan_steps(self, plan: Plan) -> list[Step]:

@@ -13,6 +13,7 @@ from console.accounts.request_types import UserRequest
 from console.actions import typed_form
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
+from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 
@@ -50,11 +51,6 @@ def redirect_to_plan(
         return form_page(http_status_of(error))
     typed_form.store(plan, request.path, form, request.POST)
     return redirect("plan", plan.cluster, plan.pk)
-
-
-def http_status_of(error: GatewayError) -> int:
-    """The HTTP status of a page whose cluster could not be read."""
-    return 503 if error.retriable else 422
 
 
 def unreadable_text(error: GatewayError) -> str:

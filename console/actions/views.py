@@ -14,7 +14,8 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import expiry, models, registry, services, stop_plan, texts, typed_form
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
-from console.actions.redirect_to_plan import http_status_of, unreadable_text
+from console.actions.redirect_to_plan import unreadable_text
+from console.ui.error_status import http_status_of
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError
 

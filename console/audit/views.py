@@ -1,7 +1,6 @@
 """The page of the audit log; filters, search and paging run in the database."""
 
 import json
-from datetime import timedelta
 from typing import Any
 
 from django.db.models import QuerySet
@@ -18,6 +17,7 @@ from console.audit.forms import SIGN_INS, AuditFilter
 from console.audit.models import PLANS_KEPT, AuditEntry
 from console.audit.texts import key_title
 from console.ui.csv_export import render_list
+from console.ui.day_range import day_links
 from console.ui.queryset_table import Column, QuerySetTable
 from console.ui.texts import sentence
 from monitoring.reasons import loads
@@ -74,7 +74,7 @@ def _page(
         "table": table,
         "form": form,
         "tabs": _tabs(form.shows_sign_ins) if has_sign_ins else [],
-        "days": _days(table),
+        "days": day_links(table),
     }
     return render_list(request, "audit/index.html", context, status=200 if form.is_valid() else 422)
 
@@ -84,23 +84,6 @@ def _tabs(shows_sign_ins: bool) -> list[dict[str, Any]]:
         {"title": _("Actions"), "url": "?", "active": not shows_sign_ins},
         {"title": _("Sign-ins"), "url": f"?show={SIGN_INS}", "active": shows_sign_ins},
     ]
-
-
-def _days(table: QuerySetTable) -> list[dict[str, Any]]:
-    """Usual ranges of days as links, which keep the other filters."""
-    today = timezone.now().date()
-    yesterday = today - timedelta(days=1)
-    ranges = (
-        (_("Today"), today, today),
-        (_("Yesterday"), yesterday, yesterday),
-        (_("Last 7 days"), today - timedelta(days=6), today),
-    )
-    found = []
-    for title, first, last in ranges:
-        days = {"first": first.isoformat(), "last": last.isoformat()}
-        is_active = all(table.params.get(name) == day for name, day in days.items())
-        found.append({"title": title, "url": table.url(**days, page=None), "active": is_active})
-    return found
 
 
 def _plan_url(entry: AuditEntry) -> str:

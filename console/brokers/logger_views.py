@@ -10,11 +10,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
-from console.actions.redirect_to_plan import form_data, http_status_of, redirect_to_plan
+from console.actions.redirect_to_plan import form_data, redirect_to_plan
 from console.brokers import broker_page
 from console.brokers.actions.set_log_level import SetLogLevel
 from console.brokers.forms import LogLevelForm
 from console.ui.csv_export import render_list
+from console.ui.error_status import http_status_of
 from console.ui.table import Column, Table
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError

@@ -8,9 +8,9 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions.redirect_to_plan import http_status_of
 from console.brokers import broker_page, request_table
 from console.ui.csv_export import render_list
+from console.ui.error_status import http_status_of
 from console.ui.table import Table
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, Unsupported

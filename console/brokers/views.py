@@ -18,6 +18,7 @@ from console.charts import cards
 from console.live.pages import LivePart, render_live
 from console.ui import settings_table
 from console.ui.csv_export import render_list
+from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from console.ui.units import Unit, unit_of
 from monitoring.gateway.errors import GatewayError
@@ -58,7 +59,7 @@ def config(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
         status = 200
     except GatewayError as error:
         context["error"] = sentence(error.message)
-        status = 503 if error.retriable else 502
+        status = http_status_of(error)
     return render_list(request, "brokers/config.html", context, status=status)
 
 
@@ -95,9 +96,7 @@ def setting(request: ClusterRequest, cluster: str, broker: int, name: str) -> Ht
     except GatewayError as error:
         text = _("The broker could not be read: %(why)s") % {"why": sentence(error.message)}
         context["reason"] = text
-        return render(
-            request, "brokers/setting.html", context, status=503 if error.retriable else 502
-        )
+        return render(request, "brokers/setting.html", context, status=http_status_of(error))
     return render(request, "brokers/setting.html", context, status=422)
 
 

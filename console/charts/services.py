@@ -2,11 +2,12 @@
 
     {"kind": "line", "unit": text, "step_ms": int, "from_ms": int, "to_ms": int,
      "series": [{"name", "x": [ms], "y": [number | null], "low": [...], "high": [...],
-                 "is_sum"?: true, "is_earlier"?: true, "is_other"?: true}],
+                 "is_sum"?: true, "is_earlier"?: true, "name_now"?, "is_other"?: true}],
      "gaps": [{"from_ms", "to_ms", "text"}]}
 
 Each line has the lowest and the highest value of each of its points: a peak of a minute is seen
 over 90 days. With `is_sum` they are values that a sum reached at least (monitoring.history.points).
+`name_now` of a line of an earlier time is the name of the line that it is compared with.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ def _as_earlier(line: Line, compare: str, by_ms: int) -> Line:
         "name": names[compare] % {"name": line["name"]},
         "x": [at_ms + by_ms for at_ms in line["x"]],
         "is_earlier": True,
+        "name_now": line["name"],
     }
 
 

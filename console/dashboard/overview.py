@@ -29,6 +29,7 @@ from monitoring.read_model.snapshot import Snapshot
 
 ROWS_SHOWN = 8
 BROKERS_SHOWN = 12
+CHANGES_SHOWN = 8
 
 
 def context(
@@ -55,7 +56,7 @@ def context(
         "controller": snapshot.tick.controller_id,
         "problems": found[:PROBLEMS_MAX],
         "more_problems": max(0, len(found) - PROBLEMS_MAX),
-        "changes": changes(cluster, rights, snapshot),
+        "changes": changes(cluster, rights, snapshot, CHANGES_SHOWN),
         "audit_today": audit_url(cluster.slug, timezone.now().date())
         if rights.may("audit.view")
         else "",

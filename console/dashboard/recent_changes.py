@@ -1,10 +1,12 @@
 """What changed in a cluster: alerts, rebalances, brokers, and the changes that people made."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
+from itertools import islice
 from urllib.parse import urlencode
 
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -13,12 +15,12 @@ from console.alerts.visible_alerts import alerts_in_scope
 from console.audit import visible_entries
 from console.audit.models import AuditEntry
 from console.ui.links import group_url
-from monitoring.models import Alert, Cluster
-from monitoring.read_model.broker_changes import BrokerChange
+from monitoring.models import Alert, Cluster, ClusterEvent
 from monitoring.read_model.snapshot import Snapshot
+from monitoring.scope import EVERYTHING
+from monitoring.scope_filter import shows_group
 from monitoring.topic_names import is_topic_name
 
-CHANGES_MAX = 8
 # Reads of records are in the audit log, too, and change nothing.
 _AUDITED_ACTIONS = (
     r"^((topics?|group|broker|quota|cluster|alert|masking|report)\.|record\.(write|copy|mock)$)"
@@ -37,63 +39,118 @@ class Change:
     audit_url: str = ""  # the entries of that day
 
 
-def changes(cluster: Cluster, rights: Rights, snapshot: Snapshot) -> list[Change]:
-    """The newest changes that the user may see, the newest first."""
-    found = [*_rebalances(cluster.slug, snapshot), *_brokers(cluster.slug, snapshot)]
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The time of the changes that are listed, `end` excluded; None = no limit."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def contains(self, field: str, value: Callable[[datetime], object]) -> Q:
+        """The rows whose `field` is in the span; `value` converts a time to the field's type."""
+        found = Q()
+        if self.start is not None:
+            found &= Q((f"{field}__gte", value(self.start)))
+        if self.end is not None:
+            found &= Q((f"{field}__lt", value(self.end)))
+        return found
+
+    def has_ms(self, at_ms: int) -> bool:
+        is_late_enough = self.start is None or _ms(self.start) <= at_ms
+        return is_late_enough and (self.end is None or at_ms < _ms(self.end))
+
+
+def changes(
+    cluster: Cluster,
+    rights: Rights,
+    snapshot: Snapshot | None,
+    changes_max: int,
+    span: Span = Span(),
+) -> list[Change]:
+    """The newest changes in the span that the user may see, the newest first."""
+    found = list(islice(_events(cluster, rights, snapshot, span), changes_max))
+    known = {(change.url, change.at_ms) for change in found}
+    for change in _brokers_down(cluster.slug, snapshot):
+        if span.has_ms(change.at_ms) and (change.url, change.at_ms) not in known:
+            found.append(change)
     if rights.may("alert.view"):
-        found += _alerts(cluster, rights)
+        found += _alerts(cluster, rights, span, changes_max)
     if rights.may("audit.view"):
-        found += _audited_changes(cluster, rights)
-    return sorted(found, key=lambda change: change.at_ms, reverse=True)[:CHANGES_MAX]
+        found += _audited_changes(cluster, rights, span, changes_max)
+    return sorted(found, key=lambda change: change.at_ms, reverse=True)[:changes_max]
 
 
-def _alerts(cluster: Cluster, rights: Rights) -> Iterator[Change]:
-    newest = Alert.objects.filter(alerts_in_scope(rights), cluster=cluster).select_related("rule")
+def _events(
+    cluster: Cluster, rights: Rights, snapshot: Snapshot | None, span: Span
+) -> Iterator[Change]:
+    """The rebalances and the brokers that left or came back, the newest first."""
+    is_rebalance = Q(kind=ClusterEvent.Kind.REBALANCE)
+    rows = ClusterEvent.objects.filter(
+        span.contains("at_ms", _ms),
+        (is_rebalance & shows_group(rights.scope, "name")) | ~is_rebalance,
+        cluster=cluster,
+    )
+    brokers = {row.id for row in snapshot.brokers} if snapshot else set()
+    for event in rows.iterator(chunk_size=100):
+        if event.kind != ClusterEvent.Kind.REBALANCE:
+            yield _broker_change(cluster.slug, event, brokers)
+            continue
+        is_there = snapshot is not None and snapshot.has_group(event.name)
+        # What a group read that is gone is not known: perhaps only topics outside of the scope.
+        if is_there or rights.scope == EVERYTHING:
+            text = _("rebalanced, %(before)s → %(after)s members") % {
+                "before": event.members_before,
+                "after": event.members,
+            }
+            url = group_url(cluster.slug, event.name) if is_there else ""
+            yield Change(event.at_ms, event.name, text, url)
+
+
+def _broker_change(slug: str, event: ClusterEvent, brokers: set[int]) -> Change:
+    broker, is_back = int(event.name), event.kind == ClusterEvent.Kind.BROKER_BACK
+    name = _("Broker %(id)s") % {"id": broker}
+    url = reverse("broker", args=[slug, broker]) if broker in brokers else ""
+    text = _("is back") if is_back else _("left the cluster")
+    return Change(event.at_ms, name, text, url, "" if is_back else "bad")
+
+
+def _brokers_down(slug: str, snapshot: Snapshot | None) -> Iterator[Change]:
+    """The brokers that are down, also those that left before the first sample."""
+    for broker in snapshot.brokers if snapshot else ():
+        if not broker.up and broker.down_since_ms is not None:
+            name = _("Broker %(id)s") % {"id": broker.id}
+            url = reverse("broker", args=[slug, broker.id])
+            yield Change(broker.down_since_ms, name, _("left the cluster"), url, "bad")
+
+
+def _alerts(cluster: Cluster, rights: Rights, span: Span, alerts_max: int) -> Iterator[Change]:
+    rows = Alert.objects.filter(alerts_in_scope(rights), cluster=cluster).select_related("rule")
     url = reverse("alerts", args=[cluster.slug])
-    for alert in newest[:CHANGES_MAX]:
+    for alert in rows.filter(span.contains("fired_at_ms", _ms))[:alerts_max]:
         text = _("alert of %(group)s fired") % {"group": alert.group}
         yield Change(alert.fired_at_ms, alert.rule.name, text, url, "bad")
-        if alert.resolved_at_ms is not None:
-            text = _("alert of %(group)s ended") % {"group": alert.group}
-            yield Change(alert.resolved_at_ms, alert.rule.name, text, url)
+    ended = rows.filter(span.contains("resolved_at_ms", _ms), resolved_at_ms__isnull=False)
+    for alert in ended.order_by("-resolved_at_ms")[:alerts_max]:
+        text = _("alert of %(group)s ended") % {"group": alert.group}
+        yield Change(alert.resolved_at_ms or 0, alert.rule.name, text, url)
 
 
-def _rebalances(slug: str, snapshot: Snapshot) -> Iterator[Change]:
-    for group, found in snapshot.columns.rebalances.by_group.items():
-        if not snapshot.has_group(group):
-            continue
-        for each in found[-CHANGES_MAX:]:
-            text = _("rebalanced, %(before)s → %(after)s members") % {
-                "before": each.members_before,
-                "after": each.members,
-            }
-            yield Change(each.at_ms, group, text, group_url(slug, group))
-
-
-def _brokers(slug: str, snapshot: Snapshot) -> Iterator[Change]:
-    found = {(each.broker, each.at_ms): each for each in snapshot.columns.broker_changes}
-    for broker in snapshot.brokers:  # also those that left before the first sample that was read
-        if not broker.up and broker.down_since_ms is not None:
-            key = (broker.id, broker.down_since_ms)
-            found[key] = BrokerChange(broker.down_since_ms, broker.id, is_up=False)
-    for each in found.values():
-        name = _("Broker %(id)s") % {"id": each.broker}
-        url = reverse("broker", args=[slug, each.broker])
-        text = _("is back") if each.is_up else _("left the cluster")
-        yield Change(each.at_ms, name, text, url, "" if each.is_up else "bad")
-
-
-def _audited_changes(cluster: Cluster, rights: Rights) -> Iterator[Change]:
+def _audited_changes(
+    cluster: Cluster, rights: Rights, span: Span, entries_max: int
+) -> Iterator[Change]:
     """Successful changes in the audit log, which only admins may see."""
     entries = visible_entries.of_cluster(cluster.slug, rights.scope).filter(
-        outcome="ok", action__regex=_AUDITED_ACTIONS
+        span.contains("at", lambda time: time), outcome="ok", action__regex=_AUDITED_ACTIONS
     )
-    for entry in entries.order_by("-id")[:CHANGES_MAX]:
-        at_ms = int(entry.at.timestamp() * 1000)
+    for entry in entries.order_by("-id")[:entries_max]:
         text = f"{entry.action} {entry.resource}".strip()
         page = _page_of(cluster.slug, entry)
         day_url = audit_url(cluster.slug, entry.at.date())
-        yield Change(at_ms, entry.actor_name, text, page, audit_url=day_url)
+        yield Change(_ms(entry.at), entry.actor_name, text, page, audit_url=day_url)
+
+
+def _ms(time: datetime) -> int:
+    return int(time.timestamp() * 1000)
 
 
 def audit_url(slug: str, day: date) -> str:

@@ -14,11 +14,12 @@ from console.live import snapshot_cache
 from console.ui import numbers, times
 from console.ui.table_query import Column, TableQuery
 from monitoring.lag.lag_state import LagState
-from monitoring.models import Cluster
+from monitoring.models import Cluster, ClusterEvent
 from monitoring.read_model.row_types import GroupRow, LagRow
 from monitoring.read_model.snapshot import Snapshot
 
 ROWS_MAX = 500
+REBALANCES_SHOWN = 20
 PARAMS = ("sort", "page", "rows", "only")
 BEHIND = "behind"  # the value of `only`
 
@@ -41,10 +42,9 @@ def context(
         "at_ms": snapshot.at_ms,
         "reported_at_ms": group.reported_at_ms or snapshot.at_ms,
         "members": first_members,
-        "rebalances": list(reversed(snapshot.columns.rebalances.by_group.get(name, ()))),
+        "rebalances": _last_rebalances(cluster, name),
         # Of topics outside of the scope not even the number of partitions is shown.
         "hides_topics": snapshot.hides_topics_of(name),
-        "rebalances_since_ms": snapshot.columns.rebalances.since_ms,
         "members_left_out": _left_out(count),
         "topics": topics,
         "topics_left_out": _left_out(group.topics),
@@ -52,6 +52,12 @@ def context(
         "table": partitions_table(snapshot, group, query),
         "only_behind": query.get("only") == BEHIND,
     }
+
+
+def _last_rebalances(cluster: Cluster, group: str) -> list[ClusterEvent]:
+    """The last rebalances of a group that the user may see, the newest first."""
+    found = ClusterEvent.objects.filter(cluster=cluster, kind=ClusterEvent.Kind.REBALANCE)
+    return list(found.filter(name=group)[:REBALANCES_SHOWN])
 
 
 def partitions_table(snapshot: Snapshot, group: GroupRow, query: Mapping[str, str]) -> TableQuery:

@@ -10,12 +10,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.actions import services
-from console.actions.redirect_to_plan import form_data, http_status_of, redirect_to_plan
+from console.actions.redirect_to_plan import form_data, redirect_to_plan
 from console.live import snapshot_cache
 from console.quotas.actions.change_quotas import ChangeQuotas
 from console.quotas.entities import TYPES, entity_of, names_of, number_text, title_of
 from console.quotas.forms import QuotaForm
 from console.ui.csv_export import render_list
+from console.ui.error_status import http_status_of
 from console.ui.table import Column, Table
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError

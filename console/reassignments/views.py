@@ -14,7 +14,6 @@ from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import (
     form_data,
-    http_status_of,
     read_only_text,
     redirect_to_plan,
 )
@@ -25,6 +24,7 @@ from console.reassignments.reassignment_plans import VERB, WantedAssignment
 from console.topics.actions.bulk import TOPICS_MAX
 from console.topics.restrictions import why_not_changeable, why_not_reassignable
 from console.topics.topic_list import selected_names
+from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 

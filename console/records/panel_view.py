@@ -17,8 +17,9 @@ from console.records.forms import OFFSET_MAX, PARTITION_MAX
 from console.records.hex_dump import DUMPED_BYTES_MAX, hex_dump
 from console.records.json_tree import Node, tree
 from console.topics.topic_context import topic_context
+from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
-from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
+from monitoring.gateway.errors import GatewayError, OffsetOutOfRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,10 @@ def panel(
         row, record = read_records.read_shown(
             request.principal, request.cluster, topic, partition, offset, display
         )
-    except (GatewayError, OffsetOutOfRange) as error:
+    except GatewayError as error:
         context["error"] = sentence(error.message)
-        is_gone = isinstance(error, NotFound | OffsetOutOfRange)
-        status = 404 if is_gone else 503 if error.retriable else 502
+        is_gone = isinstance(error, OffsetOutOfRange)  # the offset is a part of the URL
+        status = 404 if is_gone else http_status_of(error)
         return render(request, "records/panel.html", context, status=status)
     context["record"] = record
     context |= _batch(request, topic, partition, offset)

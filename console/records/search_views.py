@@ -20,6 +20,7 @@ from console.records.forms import FOLLOW, SearchForm
 from console.records.search_stream import ResultView
 from console.records.streaming_response import disable_buffering, stream_chunks
 from console.topics.topic_context import topic_context
+from console.ui.error_status import http_status_of
 from monitoring.gateway.errors import GatewayError
 from monitoring.records import cel_expression
 from monitoring.records.filters import FilterInvalid
@@ -71,7 +72,8 @@ def search_results(request: ClusterRequest, cluster: str, topic: str) -> HttpRes
     try:
         running = start_search.start(request.principal, request.cluster, query)
     except (GatewayError, FilterInvalid) as error:
-        return JsonResponse({"error": search_stream.error_text(error)}, status=503)
+        text = search_stream.error_text(error)
+        return JsonResponse({"error": text}, status=_status_of(error))
     masked, _unmasked = masking_rules.mask_targets(request.principal, request.cluster, topic)
     view = ResultView(
         request.cluster,
@@ -114,4 +116,9 @@ def export(request: ClusterRequest, cluster: str, topic: str) -> HttpResponseBas
 def _failed(request: ClusterRequest, page: dict[str, Any], error: Exception) -> HttpResponse:
     """The page of the search with its fields, and why the export did not begin."""
     page["error"] = search_stream.error_text(error)
-    return render(request, "records/search.html", page, status=503)
+    return render(request, "records/search.html", page, status=_status_of(error))
+
+
+def _status_of(error: Exception) -> int:
+    """422 also for a filter that cannot be used."""
+    return http_status_of(error) if isinstance(error, GatewayError) else 422

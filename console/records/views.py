@@ -18,6 +18,7 @@ from console.records.forms import (
     BrowseForm,
 )
 from console.topics.topic_context import topic_context
+from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
 
@@ -49,12 +50,9 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
     except OffsetOutOfRange as error:
         page["form"].add_error("offset", sentence(error.message))
         return 422
-    except NotFound as error:
-        page["error"] = sentence(error.message)
-        return 404
     except GatewayError as error:
         page["error"] = sentence(error.message)
-        return 503 if error.retriable else 502
+        return http_status_of(error)
     page["unread_notices"] = unread_partitions.notices(
         result.unread, page["snapshot"], page["topic"]
     )
@@ -79,7 +77,7 @@ def download(
     except (NotFound, OffsetOutOfRange) as error:
         raise Http404(sentence(error.message)) from error
     except GatewayError as error:
-        status = 503 if error.retriable else 502
+        status = http_status_of(error)
         return HttpResponse(sentence(error.message), "text/plain; charset=utf-8", status)
     content = record_download.content(topic, record, part)
     if content is None:

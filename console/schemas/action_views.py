@@ -14,7 +14,6 @@ from console.accounts.request_types import ClusterRequest
 from console.actions import registry, services
 from console.actions.redirect_to_plan import (
     form_data,
-    http_status_of,
     read_only_text,
     redirect_to_plan,
 )
@@ -26,6 +25,7 @@ from console.schemas.forms import (
     SubjectForm,
 )
 from console.schemas.services import ShownSubject
+from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound
 

@@ -9,13 +9,13 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions.redirect_to_plan import http_status_of
 from console.schemas import services
 from console.schemas.forms import VersionsForm
 from console.ui.csv_export import render_list
+from console.ui.error_status import http_status_of
 from console.ui.table import Column, Table
 from console.ui.texts import sentence
-from monitoring.gateway.errors import GatewayError, NotFound
+from monitoring.gateway.errors import GatewayError
 from monitoring.schema_registry.subjects import SubjectRow
 
 _VERSION_DIGITS_MAX = 9
@@ -66,8 +66,6 @@ def subject(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse
         context["form"] = VersionsForm(shown.version.number, shown.other, versions)
         may_read = request.rights.may("record.read", shown.topic) if shown.topic else False
         context["topic_page"] = "messages" if may_read else "topic"
-    except NotFound as error:
-        context["error"], status = sentence(error.message), 404
     except GatewayError as error:
         context["error"], status = sentence(error.message), http_status_of(error)
     return render(request, "schemas/subject.html", context, status=status)

@@ -1,12 +1,13 @@
 """Finds the batch that holds an offset or a time: from brokerd with the steps of the search, from
 other brokers with a Fetch."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
 
+from brokerd.protocol.records import BatchHeader
 from console.accounts.principal import Principal
 from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.masking_rules import is_masked
@@ -20,14 +21,38 @@ from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.reasons import Reason
 
-_NEWEST_OFFSETS = 1000  # the newest batches are looked for in so many offsets
+# The newest batches are looked for in so many offsets; in fewer, if a Fetch of those does not reach
+# the newest batch.
+_NEWEST_OFFSETS = (1000, 100, 10, 1)
 _FETCH_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedBatches:
+    """Some batches in the order of the log, and the offsets of the log."""
+
+    batches: list[BatchFacts]
+    log: range
+
+    @property
+    def first(self) -> int:
+        return self.batches[0].base_offset
+
+    @property
+    def last(self) -> int:
+        return self.batches[-1].last_offset
+
+    @property
+    def later_offset(self) -> int | None:
+        """Where the later batches begin; None if there are none."""
+        end = self.last + 1
+        return end if end < self.log.stop else None
 
 
 def fetch_batches(
     principal: Principal, cluster: Cluster, row: PartitionRow, offset: int | None, at_ms: int | None
-) -> list[BatchFacts]:
-    """At most a page of batches, oldest first.
+) -> FetchedBatches:
+    """At most a page of batches.
 
     The first batch holds `offset`, or the first record at or after `at_ms`; if both are None, the
     page has the newest batches.
@@ -43,11 +68,23 @@ def fetch_batches(
         if start is not None:
             lookup.check_offset(start, log.start, log.stop)
         if not log:
-            return []
-        first = max(log.start, log.stop - _NEWEST_OFFSETS) if start is None else start
-        headers = gateway.wire.batch_headers(*key, first, _FETCH_BYTES)
-    page = headers[-PAGE_SIZE:] if start is None else headers[:PAGE_SIZE]
-    return [batch_facts(header, is_masked=masked) for header in page]
+            return FetchedBatches([], log)
+        if start is None:
+            page = _newest(gateway, row, log)[-PAGE_SIZE:]
+        else:
+            page = gateway.wire.batch_headers(*key, start, _FETCH_BYTES)[:PAGE_SIZE]
+    return FetchedBatches([batch_facts(header, is_masked=masked) for header in page], log)
+
+
+def _newest(gateway: Gateway, row: PartitionRow, log: range) -> list[BatchHeader]:
+    """The headers of the newest batches that one Fetch returns."""
+    headers: list[BatchHeader] = []
+    for count in _NEWEST_OFFSETS:
+        first = max(log.start, log.stop - count)
+        headers = gateway.wire.batch_headers(row.topic, row.partition, first, _FETCH_BYTES)
+        if headers and headers[-1].last_offset + 1 >= log.stop:
+            break
+    return headers
 
 
 def _offset_at(gateway: Gateway, row: PartitionRow, at_ms: int) -> int:

@@ -33,9 +33,10 @@ from console.segments.lookup import OffsetNotFound, OffsetOutside
 from console.segments.scale import scale_of
 from console.topics.topic_context import topic_context
 from console.ui import numbers
+from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
-from monitoring.gateway.errors import GatewayError, OffsetOutOfRange, Unsupported
+from monitoring.gateway.errors import GatewayError, Unsupported
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.records.compaction_estimate import KEYS_MAX
@@ -70,7 +71,7 @@ def partition_segments(
             )
         except Unsupported:  # no brokerd, or the address of its admin port is not known
             page["is_fetched"] = True
-            page["batches"] = _look_up(request, page["row"], form, find_batches.fetch_batches)
+            page["fetched"] = _look_up(request, page["row"], form, find_batches.fetch_batches)
             retention = partition_log.read_retention(request.cluster, topic)
             page["is_compacted"] = retention.is_compacted
             return
@@ -95,7 +96,7 @@ def estimate(request: ClusterRequest, cluster: str, topic: str, partition: int) 
     try:
         found = start_estimate.start(request.principal, request.cluster, row, now_ms())
     except GatewayError as error:
-        return JsonResponse({"error": error_text(error)}, status=503)
+        return JsonResponse({"error": error_text(error)}, status=http_status_of(error))
     events = found.running.events()
     content = stream_chunks(found.running, compaction_stream.lines(events, found))
     response = StreamingHttpResponse(content, content_type="application/x-ndjson")
@@ -200,12 +201,9 @@ def _read_status(page: dict[str, Any], read: Callable[[], None]) -> int:
         read()
     except Unsupported:
         page["unsupported"] = True
-    except OffsetOutOfRange as error:
-        page["error"] = sentence(error.message)
-        return 422
     except GatewayError as error:
         page["error"] = sentence(error.message)
-        return 503 if error.retriable else 502
+        return http_status_of(error)
     return 200
 
 

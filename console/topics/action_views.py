@@ -15,7 +15,6 @@ from console.actions import registry, services
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import (
     form_data,
-    http_status_of,
     read_only_text,
     redirect_to_plan,
     unreadable_text,
@@ -26,6 +25,7 @@ from console.topics.new_topic_presets import PRESETS, initial_values_like
 from console.topics.purge_plans import propose_purge
 from console.topics.restrictions import why_not_changeable
 from console.topics.topic_context import topic_context
+from console.ui.error_status import http_status_of
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 

@@ -12,6 +12,7 @@ from console.topics.configure_form import ConfigureForm
 from console.topics.topic_context import topic_context
 from console.ui import settings_table
 from console.ui.csv_export import render_list
+from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
@@ -51,7 +52,7 @@ def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
             context["form"] = ConfigureForm(data=None, entries=entries)
     except GatewayError as error:
         context["error"] = sentence(error.message)
-        status = 503 if error.retriable else 502
+        status = http_status_of(error)
     return render_list(request, "topics/config.html", context, status=status)
 
 

@@ -27,6 +27,7 @@ from monitoring.alerts.state_machine import (
 from monitoring.own_topics import public_scope
 from monitoring.reasons import Reason, dumps
 from monitoring.redis_client import RedisDown
+from monitoring.stored_names import is_storable
 from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,6 @@ _OVER_AGE_INTERVALS = 3
 SUBJECT_GONE = Reason("alert_subject_gone")
 RULE_DISABLED = Reason("alert_rule_disabled")
 RULE_CHANGED = Reason("alert_rule_changed")
-NAME_LENGTH_MAX = 255  # of the columns; PostgreSQL also refuses NUL characters
 
 
 def evaluate(tick: Tick) -> bool:
@@ -155,7 +155,7 @@ def _update_firing_alerts(
 
 
 def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:
-    if not _is_storable(transition.subject):
+    if not all(map(is_storable, (transition.subject.group, transition.subject.topic))):
         name = transition.subject.group[:80]
         log.warning("no alert for group %r: the database cannot store the name", name)
         return False
@@ -177,14 +177,6 @@ def _fire(rule: AlertRule, transition: Transition, tick: Tick) -> bool:
     except IntegrityError:
         return False  # the alert is firing already
     return True
-
-
-def _is_storable(subject: Subject) -> bool:
-    """Whether the database can store the names, which clients choose freely."""
-    return all(
-        len(name) <= NAME_LENGTH_MAX and "\x00" not in name
-        for name in (subject.group, subject.topic)
-    )
 
 
 def resolve(alert: Alert, at_ms: int, reason: str, current: LagReading | None = None) -> bool:

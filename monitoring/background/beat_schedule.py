@@ -76,6 +76,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 3600.0,
             "options": {"expires": 3500},
         },
+        "delete-old-events": {
+            "task": "monitoring.cluster_events.tasks.delete_old_events",
+            "schedule": 3600.0,
+            "options": {"expires": 3500},
+        },
         # Tasks of the console; monitoring does not import it, so they are named.
         "drop-refused-sign-ins": {
             "task": "console.audit.tasks.drop_refused_sign_ins",

@@ -60,6 +60,7 @@ _ALL = (
             "monitoring.history.tasks.flush",
             "monitoring.history.tasks.delete_unlisted",
             "monitoring.alerts.tasks.delete_old_alerts",
+            "monitoring.cluster_events.tasks.delete_old_events",
             "monitoring.reports.tasks.requeue_lost_reports",
             "monitoring.pipeline.tasks.send_roll_ups",
             "monitoring.pipeline.tasks.refresh",

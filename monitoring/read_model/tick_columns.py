@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from monitoring.read_model.broker_changes import BrokerChange, changes_since
 from monitoring.read_model.commit_window import CommitWindow
 from monitoring.read_model.group_columns import GroupColumns
 from monitoring.read_model.partition_columns import PartitionColumns, TopicColumns
-from monitoring.read_model.rebalances import Rebalances
 from monitoring.ticks.tick import Tick
 
 CPU_SAMPLES_MIN, CPU_SAMPLES_MAX = 3, 12  # for a mean
@@ -29,11 +27,9 @@ class TickColumns:
     growth: dict[str, np.ndarray]
     broker_growth: dict[int, dict[str, float | None]]
     broker_cpu: dict[int, tuple[float, ...]]  # the cores used in the last samples, the newest last
-    broker_changes: tuple[BrokerChange, ...]  # the newest last
     topics: TopicColumns
     groups: GroupColumns
     commits: CommitWindow
-    rebalances: Rebalances
     topic_of_pair: np.ndarray  # per pair, the topic's code in `topics`; −1 = it does not exist
 
     @classmethod
@@ -41,10 +37,8 @@ class TickColumns:
         partitions = PartitionColumns.of(tick, previous.partitions if previous else None)
         groups = GroupColumns.of(tick, previous.groups if previous else None)
         growth = partitions.growth(previous.partitions if previous else None)
-        tick_before = previous.tick if previous else None
-        broker_growth = _broker_growth(tick, tick_before)
+        broker_growth = _broker_growth(tick, previous.tick if previous else None)
         commits = CommitWindow.of(groups, tick.at_ms, previous.commits if previous else None)
-        rebalanced = previous.rebalances if previous else None
         # The last code is for pairs without a topic.
         codes = np.append(groups.topic_names.codes_in(partitions.topic_names), -1)
         return cls(
@@ -53,13 +47,9 @@ class TickColumns:
             growth=growth,
             broker_growth=broker_growth,
             broker_cpu=_recent_cpu(broker_growth, previous.broker_cpu if previous else {}),
-            broker_changes=changes_since(
-                tick, tick_before, previous.broker_changes if previous else ()
-            ),
             topics=TopicColumns.of(partitions, growth),
             groups=groups,
             commits=commits,
-            rebalances=Rebalances.of(commits.rows, tick.at_ms, rebalanced),
             topic_of_pair=codes[groups.topic],
         )
 

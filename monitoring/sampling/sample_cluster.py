@@ -1,5 +1,7 @@
 """Samples one tick of one cluster: lock, read, assemble, store, notify pages, evaluate alert rules.
 
+The events since the last tick are stored before pages are notified, so that these show them.
+
 A tick that cannot be stored is lost and becomes a gap. An alert rule or a notification that fails
 does not affect the sample.
 """
@@ -14,6 +16,7 @@ from redis import RedisError
 from monitoring import redis_client, redis_keys
 from monitoring.alerts.evaluate import evaluate
 from monitoring.clock import now_ms
+from monitoring.cluster_events import services as cluster_events
 from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.redis_lock import try_lock
@@ -52,6 +55,7 @@ def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -
         if isinstance(error, redis_client.RedisFull):
             _free_redis_memory()
         return None
+    cluster_events.store(tick, previous)
     notify(f"tick.{target.slug}", "tick", tick)
     if evaluate(tick):
         notify(f"alerts.{target.slug}", "alerts", tick)

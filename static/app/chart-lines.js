@@ -15,12 +15,13 @@ export function traces(spec, colours) {
   ];
 }
 
-// A line of an earlier time is grey; if there are several, each has the colour of its line of now, which
-// are in the same order.
+// A line of an earlier time is grey; if there are several, each has the colour of its line of now, if that
+// is in the chart.
 export function colorOf(spec, series, number, { palette, text }) {
-  const earlier = spec.series.filter((each) => each.is_earlier);
-  if (series.is_earlier && earlier.length === 1) return text;
-  return palette[(series.is_earlier ? earlier.indexOf(series) : number) % palette.length];
+  if (!series.is_earlier) return palette[number % palette.length];
+  const isSingle = spec.series.filter((each) => each.is_earlier).length === 1;
+  const now = spec.series.findIndex((each) => !each.is_earlier && !each.is_other && each.name === series.name_now);
+  return isSingle || now < 0 ? text : palette[now % palette.length];
 }
 
 // From the lowest to the highest value of each point. Its edge shows a peak that is one point wide; its

@@ -10,8 +10,8 @@ from tests.console.conftest import sample, tick_now
 from tests.monitoring.tick_factory import INTERVAL_MS
 
 PAGES = [
-    "/c/local/", "/c/local/brokers", "/c/local/brokers/1", "/c/local/brokers/1/requests",
-    "/c/local/topics",
+    "/c/local/", "/c/local/changes", "/c/local/brokers", "/c/local/brokers/1",
+    "/c/local/brokers/1/requests", "/c/local/topics",
     "/c/local/topics/orders",
     "/c/local/topics/orders/consumers", "/c/local/topics/orders/partitions/0/segments/0",
     "/c/local/groups", "/c/local/groups/billing", "/c/local/alerts", "/c/local/alerts/rules",

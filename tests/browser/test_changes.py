@@ -39,14 +39,14 @@ def test_a_topic_is_created_grown_and_deleted(local, web, page):
         page.click("button:has-text('Review the plan')")
         expect(page.locator("h1")).to_contain_text("Create the topic")
         assert partitions_of(local, "journey") is None
-        page.click("button:has-text('Apply')")
+        page.click("button:has-text('Create topic')")
         expect(page.locator("#plan .alert-success")).to_be_visible(timeout=APPLIED_MS)
         assert partitions_of(local, "journey") == 3
 
         page.goto(f"{web}/c/local/topics/journey/add-partitions")
         page.fill("input[name=total]", "5")
         page.click("button:has-text('Review the plan')")
-        page.click("button:has-text('Apply')")
+        page.click("button:has-text('Add partitions')")
         expect(page.locator("#plan .alert-success")).to_be_visible(timeout=APPLIED_MS)
         assert partitions_of(local, "journey") == 5
 
@@ -70,7 +70,7 @@ def test_a_plan_waits_for_a_worker_and_the_page_for_the_plan(local, web, page):
     page.goto(f"{web}/c/local/create-topic")
     page.fill("input[name=name]", "patience")
     page.click("button:has-text('Review the plan')")
-    page.click("button:has-text('Apply')")
+    page.click("button:has-text('Create topic')")
     expect(page.locator("progress")).to_be_visible()
     expect(page.locator("#plan [role=status]")).to_contain_text("Waiting for a worker")
     with worker("actions"):

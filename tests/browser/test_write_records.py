@@ -35,9 +35,9 @@ def topic(live_cluster: LiveCluster, monkeypatch) -> str:
     return name
 
 
-def review_and_apply(page: Page) -> None:
+def review_and_apply(page: Page, label: str = "Write records") -> None:
     page.click("button:has-text('Review the plan')")
-    page.click("button:has-text('Apply')")
+    page.click(f"button:has-text('{label}')")
     expect(page.locator("#plan .alert-success")).to_be_visible(timeout=APPLIED_MS)
 
 
@@ -69,7 +69,7 @@ def test_a_record_is_written_found_sent_again_and_copied(local, topic, web, page
         page.goto(f"{web}/c/local/topics/{topic}/copy")
         page.fill("input[name=to]", f"{topic}.copy")
         expect(page.locator("textarea[name=ranges]")).to_be_hidden()
-        review_and_apply(page)
+        review_and_apply(page, "Copy records")
         expect(page.locator(f"#plan a[href*='{topic}.copy/messages']").first).to_be_visible()
 
 
@@ -99,7 +99,7 @@ def test_a_plan_is_stopped_and_resumed(local, topic, web, page):
         page.fill("input[name=count]", "120")
         page.fill("input[name=rate]", "10")
         page.click("button:has-text('Review the plan')")
-        page.click("button:has-text('Apply')")
+        page.click("button:has-text('Write records')")
         some = re.compile(r"[1-9]\d*\.\d\s% done")
         expect(page.locator("#plan")).to_contain_text(some, timeout=APPLIED_MS)
         page.click("#plan-stop button")

@@ -6,6 +6,7 @@ any; `client_of(user)` is a browser that is signed in as them, and of None a str
 
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,12 +17,14 @@ from django.test import Client
 from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.live import snapshot_cache
+from monitoring.cluster_events import services as cluster_events
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
 from monitoring.own_topics import NAMES
 from monitoring.reasons import Reason
 from monitoring.scope import Scope
+from monitoring.ticks import tick_stream
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
@@ -151,6 +154,12 @@ def sample(slug: str = "local", number: int | None = None, **changes: Any) -> in
 def sample_next(slug: str = "local", **changes: Any) -> int:
     """One tick after those of `sampled`: a tick that was put is never replaced."""
     return sample(slug, tick_now() + 1, **changes)
+
+
+def store_events(slug: str = "local") -> None:
+    """Stores what happened between the ticks in Redis, as the sampler does at each of them."""
+    for previous, tick in pairwise(tick_stream.recent_ticks(slug, 0)):
+        cluster_events.store(tick, previous)
 
 
 @pytest.fixture

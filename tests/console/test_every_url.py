@@ -53,6 +53,7 @@ TABLE = {
     "cluster-audit": [(["local"], ADMIN, (LOGIN, GONE, *NEVER[2:]))],
     "live-status": [(["local"], LOOK, None)],
     "dashboard": [(["local"], LOOK, None)],
+    "changes": [(["local"], LOOK, None)],
     "brokers": [(["local"], LOOK, None)],
     "broker": [(["local", 1], LOOK, None)],
     "broker-config": [(["local", 1], LOOK, None)],

@@ -16,7 +16,7 @@ from console.actions.models import Plan
 from console.audit import services as audit
 from console.live import fragment_renderer, registry
 from console.records.models import MaskingRule
-from monitoring.models import Alert, AlertDelivery, AlertRule, Report
+from monitoring.models import Alert, AlertDelivery, AlertRule, ClusterEvent, Report
 from monitoring.reports import result_files
 from monitoring.reports.models import State
 from tests.console.conftest import GROUPS, PARTITIONS, a_user, content_of, sample
@@ -109,6 +109,9 @@ def world(redis_server, clusters, fake_cluster):  # noqa: F811
         rule = a_rule(cluster, group, topic)
         masking = MaskingRule.objects.create(
             cluster=cluster, topic_pattern=topic, target=f"value.{topic}"
+        )
+        ClusterEvent.objects.create(
+            cluster=cluster, tick=1, at_ms=1, kind="rebalance", name=group, members=1
         )
         audit.record(user, "topic.delete", "local", topic, {"name": topic})
         audit.record(user, "alert.add", "local", f"of {group}", {}, {"group_pattern": group})
@@ -227,6 +230,7 @@ def test_resources_inside_the_scope_are_shown(scoped, world, client_of):
     client = client_of(scoped)
     for name, words in (
         ("dashboard", ("orders", "billing")),
+        ("changes", ("billing",)),
         ("topics", ("orders",)),
         ("groups", ("billing",)),
         ("alerts", ("of billing",)),

@@ -37,6 +37,9 @@ class ConfigureBroker(ActionType):
     def title(self, resource: str) -> str:
         return _("Change a setting of broker %(id)s") % {"id": resource}
 
+    def confirm_label(self) -> str:
+        return _("Change setting")
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """By setting: `values` has the value that applies, `own` the one that is set where the
         change will set it. `objection` is the error of the broker's validation."""

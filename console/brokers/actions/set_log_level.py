@@ -25,6 +25,9 @@ class SetLogLevel(ActionType):
     def title(self, resource: str) -> str:
         return _("Change a log level of broker %(id)s") % {"id": resource}
 
+    def confirm_label(self) -> str:
+        return _("Change log level")
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The levels that the loggers have now, and the error of the broker's validation."""
         found = gateway.broker_configs.describe_loggers(params["broker"])

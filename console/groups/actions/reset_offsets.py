@@ -51,6 +51,9 @@ class ResetOffsets(ItemsAction):
     def title(self, resource: str) -> str:
         return _("Reset the offsets of “%(name)s”") % {"name": resource}
 
+    def confirm_label(self) -> str:
+        return _("Change offsets")  # it also deletes them
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """Members, commits, and the logs of the partitions; those that did not answer are None."""
         keys = list(offsets_of(params))

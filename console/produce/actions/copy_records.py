@@ -54,6 +54,9 @@ class CopyRecords(ItemsAction):
     def title(self, resource: str) -> str:
         return _("Copy records of “%(name)s”") % {"name": resource}
 
+    def confirm_label(self) -> str:
+        return _("Copy records")
+
     def targets(self, resource: str, params: Params) -> list[str]:
         return [params.get("to", resource)]
 

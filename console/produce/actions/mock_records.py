@@ -137,6 +137,9 @@ class WriteMockRecords(WriteRecords):
     def title(self, resource: str) -> str:
         return _("Write mock records to “%(name)s”") % {"name": resource}
 
+    def confirm_label(self) -> str:
+        return _("Write records")
+
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         draft = super().draft(facts, params, snapshot)
         size, largest = params["size_bytes"], params["largest_bytes"]

@@ -38,6 +38,9 @@ class WriteRecords(ItemsAction):
     def title(self, resource: str) -> str:
         return _("Write records to “%(name)s”") % {"name": resource}
 
+    def confirm_label(self) -> str:
+        return _("Write records")
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         return {**read_target(gateway, params["name"]), ITEMS: dict.fromkeys(self.items(params))}
 

@@ -36,6 +36,9 @@ class ChangeQuotas(ActionType):
     def title(self, resource: str) -> str:
         return _("Change quotas")
 
+    def confirm_label(self) -> str:
+        return _("Change quotas")
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The quotas that the entity has now, and the error of the brokers' validation."""
         entity = _entity(params)

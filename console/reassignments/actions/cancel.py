@@ -30,6 +30,9 @@ class CancelReassignments(ItemsAction):
     def title(self, resource: str) -> str:
         return _("Cancel reassignments")
 
+    def confirm_label(self) -> str:
+        return _("Cancel reassignments")
+
     def targets(self, resource: str, params: Params) -> list[str]:
         return list(params.get("names") or [resource])
 

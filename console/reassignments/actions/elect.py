@@ -32,6 +32,9 @@ class ElectLeaders(ItemsAction):
     def title(self, resource: str) -> str:
         return _("Elect preferred leaders")
 
+    def confirm_label(self) -> str:
+        return _("Elect leaders")
+
     def targets(self, resource: str, params: Params) -> list[str]:
         return list(params.get("names") or [resource])
 

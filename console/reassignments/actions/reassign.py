@@ -40,6 +40,9 @@ class ReassignPartitions(ItemsAction):
     def title(self, resource: str) -> str:
         return _("Reassign partitions")
 
+    def confirm_label(self) -> str:
+        return _("Reassign partitions")
+
     def targets(self, resource: str, params: Params) -> list[str]:
         return list(params.get("names") or [resource])
 

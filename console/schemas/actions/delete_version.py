@@ -31,6 +31,9 @@ class DeleteVersion(ActionType):
     def title(self, resource: str) -> str:
         return _("Delete a version of “%(name)s”") % {"name": resource}
 
+    def confirm_label(self) -> str:
+        return _("Delete version")
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The version with its schema, and all versions."""
         with registry_errors():

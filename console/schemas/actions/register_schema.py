@@ -28,6 +28,9 @@ class RegisterSchema(ActionType):
     def title(self, resource: str) -> str:
         return _("Register a schema for “%(name)s”") % {"name": resource}
 
+    def confirm_label(self) -> str:
+        return _("Register schema")
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The latest version, the version with this schema, and the registry's objections."""
         subject, schema = params["subject"], shared.schema_of(params)

@@ -23,6 +23,9 @@ class SetCompatibility(ActionType):
     def title(self, resource: str) -> str:
         return _("Change the compatibility of “%(name)s”") % {"name": resource}
 
+    def confirm_label(self) -> str:
+        return _("Change compatibility")
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         with registry_errors():
             subject = subjects.read_subject(gateway.registry, params["subject"])

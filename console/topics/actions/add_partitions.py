@@ -21,6 +21,9 @@ class AddPartitions(ActionType):
     def title(self, resource: str) -> str:
         return _("Add partitions to “%(name)s”") % {"name": resource}
 
+    def confirm_label(self) -> str:
+        return _("Add partitions")
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         return shared.read_existing(gateway, params)
 

@@ -177,6 +177,9 @@ class ConfigureTopics(BulkAction):
     def title(self, resource: str) -> str:
         return _("Change a setting of topics")
 
+    def confirm_label(self) -> str:
+        return _("Change setting")
+
     def read_topic(self, gateway: Gateway, name: str, params: Params) -> Mapping[str, Any]:
         """Values and sources, and the error of the brokers' validation (`objection`)."""
         configs = params["configs"][name]

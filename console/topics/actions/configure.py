@@ -30,6 +30,9 @@ class ConfigureTopic(ActionType):
     def title(self, resource: str) -> str:
         return _("Change settings of “%(name)s”") % {"name": resource}
 
+    def confirm_label(self) -> str:
+        return _("Change settings")
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The current values and sources, and the error of the brokers' validation."""
         topic, configs = params["name"], params["configs"]

@@ -27,6 +27,9 @@ class CreateTopic(ActionType):
     def title(self, resource: str = "") -> str:
         return _("Create a topic")
 
+    def confirm_label(self) -> str:
+        return _("Create topic")
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """Whether the topic exists, topics with colliding names, and errors of the brokers (which
         only validate the request)."""

@@ -33,3 +33,21 @@ def test_an_ended_plan_links_to_its_topic_if_that_exists(
     url, text = registry.find(action).next_link("local", "orders", is_done)
     assert text == ("Go to the topic" if to_the_topic else "Go to the topics")
     assert ("orders" in url) == to_the_topic
+
+
+@pytest.mark.parametrize(
+    ("action", "label"),
+    [
+        ("topic.create", "Create topic"),
+        ("topic.delete", "Delete permanently"),
+        ("topics.purge", "Delete records"),
+        ("group.reset-offsets", "Change offsets"),
+    ],
+)
+def test_the_button_that_applies_a_plan_says_what_it_does(action: str, label: str) -> None:
+    assert registry.find(action).confirm_label() == label
+
+
+def test_no_button_says_only_that_it_applies() -> None:
+    labels = {name: registry.find(name).confirm_label() for name in registry.actions()}
+    assert [name for name, label in labels.items() if label == "Apply"] == []

@@ -37,6 +37,7 @@ def test_a_topic_is_created_from_form_to_result(
     page = review.content.decode()
     assert "segment.bytes" in page
     assert "Delete the topic." in page, "the review says how to take it back"
+    assert ">Create topic</button>" in page
     with django_capture_on_commit_callbacks(execute=True):
         client.post(reverse("plan-confirm", args=["local", plan.pk]), REMOTE_ADDR="10.7.7.7")
     assert AuditEntry.objects.get(resource=name).remote_addr == "10.7.7.7"

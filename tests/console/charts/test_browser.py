@@ -71,3 +71,23 @@ def test_a_chart_asks_for_the_points_that_its_width_has_room_for(
     width = chart.evaluate("chart => chart.clientWidth")
     assert answered.value.url.endswith(f"&width={width - width % 100}")
     assert width < len(line["x"]) <= 2 * width
+
+
+def test_lines_of_an_earlier_time_have_the_colours_of_the_lines_with_their_names(
+    web, page, operator
+):
+    """A line without values is left out, now or earlier: so their order is not the same."""
+    sign_in(page, web, operator)
+    page.goto(web)
+    colours = page.evaluate("""async () => {
+      const { colorOf } = await import("/static/app/chart-lines.js");
+      const series = [
+        { name: "produced" }, { name: "consumed" }, { name: "written", is_other: true },
+        { name: "consumed, a day before", name_now: "consumed", is_earlier: true },
+        { name: "produced, a day before", name_now: "produced", is_earlier: true },
+        { name: "written, a day before", name_now: "written", is_earlier: true },
+      ];
+      const colours = { palette: ["red", "green", "blue"], text: "grey" };
+      return series.map((each, number) => colorOf({ series }, each, number, colours));
+    }""")
+    assert colours == ["red", "green", "blue", "green", "red", "grey"]

@@ -124,6 +124,7 @@ def test_yesterday_is_a_second_line_at_the_times_of_today(clusters, redis_server
     asked = {"of": "group", "group": "billing", "show": "lag", "compare": "yesterday"}
     today, earlier = loaded(client_of(admin), **asked).json()["series"]
     assert (earlier["name"], earlier["is_earlier"]) == ("orders, a day before", True)
+    assert earlier["name_now"] == today["name"]
     assert values(earlier) == [20, 20, 20]
     assert abs(max(earlier["x"]) - max(today["x"])) <= INTERVAL_MS
 

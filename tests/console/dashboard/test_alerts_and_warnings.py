@@ -1,19 +1,13 @@
-"""What is wrong, and what changed, on the overview."""
+"""What is wrong on the overview."""
 
 import pytest
 from django.urls import reverse
 
 from console.accounts.rights import Rights, rights_of
-from console.audit import services as audit
 from console.dashboard import overview
 from console.live import snapshot_cache
 from monitoring.models import Alert, AlertRule, Cluster
-from tests.console.conftest import BROKERS, a_user, sample, sample_next, tick_now
-
-
-@pytest.fixture
-def local(sampled):
-    return Cluster.objects.get(slug="local")
+from tests.console.conftest import BROKERS, sample, sample_next, tick_now
 
 
 def context(local: Cluster, rights: Rights, **changes: object) -> dict:
@@ -52,21 +46,6 @@ def test_more_problems_than_shown_are_counted(local, admin):
     found = context(local, rights_of(admin, local))
     assert len(found["problems"]) == 5
     assert found["more_problems"] >= 3
-
-
-def test_changes_come_newest_first_and_only_within_the_scope(local, admin):
-    an_alert(local, "billing", fired_at_ms=1000, resolved_at_ms=3000, state="resolved")
-    an_alert(local, "payers", fired_at_ms=2000)
-    audit.record(admin, "topic.create", "local", "orders", {}, {})
-    found = context(local, rights_of(admin, local))["changes"]
-    assert [change.at_ms for change in found] == sorted((c.at_ms for c in found), reverse=True)
-    texts = [f"{change.subject} {change.text}" for change in found]
-    assert any("alert of billing ended" in text for text in texts)
-    assert any("topic.create orders" in text for text in texts)
-    scoped = a_user("scoped-viewer", "viewer", topics=["orders"], groups=["billing"])
-    texts = [f"{c.subject} {c.text}" for c in context(local, rights_of(scoped, local))["changes"]]
-    assert any("billing" in text for text in texts)
-    assert not any("payers" in text or "topic.create" in text for text in texts)
 
 
 def test_a_stalled_group_with_an_alert_is_one_problem(local, admin):
@@ -119,25 +98,6 @@ def test_every_page_of_an_overloaded_broker_says_why(local, admin, client_of):
         assert "warning from 85" in text, page
         assert ('high="85"' in text) == (page != "/c/local/brokers/1"), page
     assert "warning from" not in client_of(admin).get("/c/local/brokers/2").content.decode()
-
-
-def test_a_broker_that_left_and_came_back_is_in_what_changed(local, admin):
-    first = tick_now() + 1
-    for number, up in enumerate((True, False, True), first):
-        sample("local", number, brokers=[BROKERS[0] | {"up": up}])
-        snapshot_cache.refresh("local")
-    found = context(local, rights_of(admin, local))["changes"]
-    texts = [f"{change.subject} {change.text}" for change in found]
-    assert texts[:2] == ["Broker 1 is back", "Broker 1 left the cluster"]
-
-
-def test_what_changed_leads_to_the_audit_log_of_its_day(local, admin, viewer, client_of):
-    entry = audit.record(admin, "topic.create", "local", "orders", {}, {})
-    day = entry.at.date().isoformat()
-    link = f'href="/c/local/audit?first={day}&amp;last={day}"'
-    page = client_of(admin).get("/c/local/").content.decode()
-    assert page.count(link) == 2  # of the entry, and of today
-    assert "/audit" not in client_of(viewer).get("/c/local/").content.decode()
 
 
 def test_rows_lead_to_where_their_job_goes_on(local, operator, viewer, client_of):

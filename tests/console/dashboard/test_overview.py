@@ -1,18 +1,10 @@
 """The figures of the overview."""
 
-import pytest
-
 from console.accounts.rights import rights_of
 from console.dashboard import overview
 from console.live import snapshot_cache
-from monitoring.models import Cluster
 from monitoring.partial_sum import PartialSum
 from tests.console.conftest import BROKERS, PARTITIONS, a_user, sample, sample_next
-
-
-@pytest.fixture
-def local(sampled):
-    return Cluster.objects.get(slug="local")
 
 
 def test_idle_topics_stay_in_the_list(local, admin):

@@ -2,7 +2,7 @@ import pytest
 from django.urls import reverse
 
 from monitoring.ticks import tick_stream
-from tests.console.conftest import GROUPS, sample, sample_next, tick_now
+from tests.console.conftest import GROUPS, sample, sample_next, store_events, tick_now
 
 
 def test_the_list_begins_with_the_most_lag(sampled, client_of, admin):
@@ -194,6 +194,7 @@ def test_rebalances_are_listed_with_what_they_moved(redis_server, clusters, clie
         number=first + 1,
         groups=[GROUPS[0] | {"members": 2}, GROUPS[1] | {"members": 2, "member_id": "m-2"}],
     )
+    store_events()
     page = " ".join(client_of(viewer).get("/c/local/groups/billing").content.decode().split())
     assert "<td> 1 → 2 </td> <td>1</td>" in page
 

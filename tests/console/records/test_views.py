@@ -12,7 +12,7 @@ from console.records.models import MaskingRule
 from console.records.read_records import ReadResult
 from console.records.shown_record import ShownRecord
 from monitoring.clusters import kafka_cluster_id
-from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange, Refused
 from monitoring.gateway.record_pages import NO_LEADER, TOO_MUCH, UnreadPartition
 from monitoring.gateway.record_row import RecordRow
 from tests.console.conftest import BROKERS, PARTITIONS, sample_next
@@ -156,6 +156,7 @@ def test_a_null_value_cannot_be_downloaded(sampled, client_of, viewer, one):
         (NotFound("it was deleted"), 404),
         (OffsetOutOfRange("it was deleted"), 404),
         (ClusterUnavailable("no broker answers"), 503),
+        (Refused("the brokers refuse it"), 422),
     ],
 )
 def test_a_download_that_cannot_be_read_says_why(

@@ -80,7 +80,7 @@ def test_a_topic_outside_of_the_scope_is_not_found(place, client_of):
 @pytest.mark.parametrize("place", [{}], indirect=True)
 def test_a_topic_that_is_not_compacted_is_a_clear_error(place, client_of, viewer):
     answered = client_of(viewer).get(f"{place}/estimate")
-    assert answered.status_code == 503
+    assert answered.status_code == 422
     assert "does not include compact" in answered.json()["error"]
     page = client_of(viewer).get(place).content.decode()
     assert "Estimate what compaction would save" not in page

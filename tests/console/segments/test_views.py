@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from console.records.models import MaskingRule
-from console.segments import partition_log, segment_page
+from console.segments import find_batches, partition_log, segment_page
 from console.segments.retention import Retention
 from monitoring import readiness_checks
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
@@ -185,6 +185,33 @@ def test_without_an_admin_port_the_batches_are_fetched(place_without_admin_port,
     ):
         page = client.get(f"{place_without_admin_port}?{query}").content.decode()
         assert (text in page, "<td>" in page) == (True, False), query
+
+
+def test_fetched_batches_say_where_they_are_in_the_log_and_lead_to_the_later_ones(
+    place_without_admin_port, client_of, viewer, live_cluster, monkeypatch
+):
+    for _batch in range(2):
+        live_cluster.produce(place_without_admin_port.split("/")[4], {0: 50})
+    monkeypatch.setattr(find_batches, "_FETCH_BYTES", 1)  # a Fetch returns one batch
+    client = client_of(viewer)
+
+    def text_of(query: str) -> str:
+        page = client.get(f"{place_without_admin_port}{query}").content.decode()
+        return " ".join(page.split())
+
+    newest = text_of("")
+    assert "to 149 of a log that ends before 150, in the order of the log" in newest
+    assert "Later batches" not in newest
+    first = text_of("?offset=0")
+    assert "Offsets 0 to" in first
+    assert "Newest batches" in first
+    (later,) = re.findall(r'href="\?offset=(\d+)">Later batches', first)
+    assert f"Offsets {later} to" in text_of(f"?offset={later}")
+
+
+def test_the_codecs_are_said_to_be_of_the_first_batches(place, client_of, viewer):
+    page = " ".join(client_of(viewer).get(place).content.decode().split())
+    assert "of the first 8 batches of each file; later ones may have other codecs" in page
 
 
 def test_sizes_of_fetched_batches_are_rounded_where_records_are_masked(

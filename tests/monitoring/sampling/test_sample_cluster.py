@@ -3,6 +3,7 @@
 import itertools
 import os
 import time
+from dataclasses import replace
 
 import pytest
 from channels.layers import get_channel_layer
@@ -10,7 +11,7 @@ from channels.layers import get_channel_layer
 from monitoring import redis_client
 from monitoring.gateway import event_loop
 from monitoring.gateway.wire import limits
-from monitoring.models import Cluster
+from monitoring.models import Cluster, ClusterEvent
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.redis_lock import try_lock
 from monitoring.sampling import tasks, time_limits
@@ -52,6 +53,24 @@ def test_a_tick_is_stored_and_announced(live_cluster, redis_server):
     assert {row["id"]: row["source"] for row in tick.brokers} == {1: "brokerd", 2: "brokerd"}
     notice = event_loop.run(layer.receive(channel), PATIENCE_S)
     assert notice == {"type": "tick", "cluster": "live", "tick": 1000}
+
+
+@pytest.mark.parametrize("is_same_worker", [True, False])
+def test_what_happened_since_the_last_tick_is_stored_once(
+    live_cluster, redis_server, is_same_worker
+):
+    live_cluster.row().save()
+    target = SamplingTarget.of(live_cluster.row())
+    first = sample_cluster(target, 1000, INTERVAL_MS)
+    down = replace(first, tick=1001, brokers=[row | {"up": False} for row in first.brokers])
+    tick_stream.put_tick(down)
+    services.readers.last_ticks.clear()
+    if is_same_worker:
+        services.readers.last_ticks["live"] = down
+    for number in (1002, 1002, 1003):
+        sample_cluster(target, number, INTERVAL_MS)
+    events = ClusterEvent.objects.order_by("name").values_list("tick", "kind", "name")
+    assert list(events) == [(1002, "broker_back", "1"), (1002, "broker_back", "2")]
 
 
 def test_the_same_tick_sent_by_two_beats_is_sampled_once(live_cluster, redis_server):

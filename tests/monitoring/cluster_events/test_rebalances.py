@@ -1,9 +1,9 @@
 """Rebalances between ticks, also when rows come and go."""
 
+from itertools import pairwise
 from typing import Any
 
-from monitoring.read_model.rebalances import Rebalance
-from monitoring.read_model.tick_columns import TickColumns
+from monitoring.cluster_events.rebalances import rebalances
 from tests.monitoring.tick_factory import make_tick
 
 
@@ -16,14 +16,12 @@ def row(partition: int, member: str | None, members: int, group: str = "g") -> d
 
 def after(*ticks: list[dict[str, Any]]) -> dict[str, list[tuple[int, int, int]]]:
     """Group → (members before, members, moved partitions) of its rebalances."""
-    columns = None
-    for number, rows in enumerate(ticks):
-        columns = TickColumns.of(make_tick(number + 1, groups=rows), columns)
-    assert columns is not None
-    return {
-        group: [(each.members_before, each.members, each.moved) for each in found]
-        for group, found in columns.rebalances.by_group.items()
-    }
+    made = [make_tick(number + 1, groups=rows) for number, rows in enumerate(ticks)]
+    found: dict[str, list[tuple[int, int, int]]] = {}
+    for previous, tick in pairwise(made):
+        for group, each in rebalances(tick, previous).items():
+            found.setdefault(group, []).append((each.members_before, each.members, each.moved))
+    return found
 
 
 def test_a_member_that_joins_takes_partitions():
@@ -51,14 +49,6 @@ def test_a_new_group_and_an_unknown_number_of_members_are_no_rebalance():
     assert after([], [row(0, "a", 1)]) == {}
 
 
-def test_only_the_last_ones_are_kept():
-    ticks = [[row(0, "ab"[number % 2], 1)] for number in range(40)]
-    assert after(*ticks) == {"g": [(1, 1, 1)] * 20}
-
-
-def test_a_rebalance_has_the_time_of_its_tick():
-    columns = TickColumns.of(make_tick(1, groups=[row(0, "a", 1)]))
-    tick = make_tick(2, groups=[row(0, "b", 1)])
-    found = TickColumns.of(tick, columns).rebalances
-    assert found.by_group["g"] == (Rebalance(tick.at_ms, 1, 1, 1),)
-    assert found.since_ms < tick.at_ms
+def test_each_of_several_rebalances_is_found():
+    ticks = [[row(0, "ab"[number % 2], 1)] for number in range(5)]
+    assert after(*ticks) == {"g": [(1, 1, 1)] * 4}

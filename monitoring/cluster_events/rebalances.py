@@ -1,65 +1,39 @@
-"""The rebalances of each group: when members joined or left, or partitions got other owners. Pure.
+"""The rebalances between two ticks: members joined or left, or partitions got other owners. Pure.
 
-They are found by comparing each tick with the previous one: what happened between two ticks is one
-rebalance, and what was undone between them is none.
+What happened between two ticks is one rebalance, and what was undone between them is none.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow.compute as pc
 
 from monitoring.read_model.commit_window import GroupTableRows
+from monitoring.read_model.group_columns import GroupColumns
+from monitoring.ticks.tick import Tick
 
-PER_GROUP_MAX = 20
-RETENTION_MS = 60 * 60_000
+_COMPARED = ["group", "topic", "partition", "members", "member_id"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rebalance:
     """`moved` partitions have another owner, or none, since the previous tick."""
 
-    at_ms: int
     members_before: int
     members: int
     moved: int
 
 
-@dataclass(frozen=True, slots=True)
-class Rebalances:
-    """The last rebalances by group, the newest last; `since_ms`: the first tick compared."""
-
-    rows: GroupTableRows
-    since_ms: int
-    by_group: Mapping[str, tuple[Rebalance, ...]] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls, rows: GroupTableRows, at_ms: int, previous: "Rebalances | None" = None
-    ) -> "Rebalances":
-        if previous is None:
-            return cls(rows, at_ms)
-        by_group = _without_expired(previous.by_group, at_ms)
-        for group, found in _new_rebalances(rows, previous.rows, at_ms).items():
-            by_group[group] = (*by_group.get(group, ()), found)[-PER_GROUP_MAX:]
-        return cls(rows, previous.since_ms, by_group)
+def rebalances(tick: Tick, previous: Tick) -> dict[str, Rebalance]:
+    """The rebalances since the previous tick, by group."""
+    if tick.groups.select(_COMPARED).equals(previous.groups.select(_COMPARED)):
+        return {}
+    before = GroupColumns.of(previous)
+    rows = GroupTableRows.of(GroupColumns.of(tick, before))
+    return _of_rows(rows, GroupTableRows.of(before))
 
 
-def _without_expired(
-    by_group: Mapping[str, tuple[Rebalance, ...]], at_ms: int
-) -> dict[str, tuple[Rebalance, ...]]:
-    kept = {
-        group: tuple(each for each in found if each.at_ms >= at_ms - RETENTION_MS)
-        for group, found in by_group.items()
-    }
-    return {group: found for group, found in kept.items() if found}
-
-
-def _new_rebalances(
-    rows: GroupTableRows, before: GroupTableRows, at_ms: int
-) -> dict[str, Rebalance]:
-    """The rebalances of groups that differ from the previous tick."""
+def _of_rows(rows: GroupTableRows, before: GroupTableRows) -> dict[str, Rebalance]:
     names, earlier_names = rows.groups.group_names, before.groups.group_names
     counts, earlier = _members(rows), _members(before)
     earlier_codes = names.codes_in(earlier_names)
@@ -69,7 +43,7 @@ def _new_rebalances(
     moved = np.bincount(rows.group[_is_moved(rows, before)], minlength=len(names.all))
     changed = known & (earlier >= 0) & ((counts != earlier) | (moved > 0))
     return {
-        names.all[code]: Rebalance(at_ms, int(earlier[code]), int(counts[code]), int(moved[code]))
+        names.all[code]: Rebalance(int(earlier[code]), int(counts[code]), int(moved[code]))
         for code in np.flatnonzero(changed).tolist()
     }
 

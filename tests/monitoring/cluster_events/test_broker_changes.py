@@ -1,8 +1,9 @@
 """Brokers that leave and come back are found by comparing ticks."""
 
-from monitoring.read_model.broker_changes import CHANGES_MAX, RETENTION_MS
-from monitoring.read_model.tick_columns import TickColumns
-from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
+from itertools import pairwise
+
+from monitoring.cluster_events.broker_changes import broker_changes
+from tests.monitoring.tick_factory import make_tick
 
 
 def broker(number: int, *, up: bool, **more: int) -> dict:
@@ -10,11 +11,12 @@ def broker(number: int, *, up: bool, **more: int) -> dict:
 
 
 def after(*ticks: tuple[int, list[dict]]) -> list[tuple[int, int, bool]]:
-    columns = None
-    for number, brokers in ticks:
-        columns = TickColumns.of(make_tick(number, brokers=brokers), columns)
-    assert columns is not None
-    return [(each.at_ms, each.broker, each.is_up) for each in columns.broker_changes]
+    made = [make_tick(number, brokers=brokers) for number, brokers in ticks]
+    return [
+        (each.at_ms, each.broker, each.is_up)
+        for previous, tick in pairwise(made)
+        for each in broker_changes(tick, previous)
+    ]
 
 
 def test_a_broker_that_left_and_came_back_is_known_with_both_times():
@@ -29,11 +31,3 @@ def test_a_broker_that_left_and_came_back_is_known_with_both_times():
 def test_a_new_broker_and_the_first_tick_are_no_change():
     assert after((1, [broker(1, up=False)])) == []
     assert after((1, [broker(1, up=True)]), (2, [broker(1, up=True), broker(2, up=True)])) == []
-
-
-def test_old_changes_are_dropped():
-    up, down = [broker(1, up=True)], [broker(1, up=False)]
-    later = 3 + RETENTION_MS // INTERVAL_MS
-    assert len(after((1, up), (2, down), (3, up), (later, up))) == 1
-    flapping = [(number, up if number % 2 else down) for number in range(1, 3 * CHANGES_MAX)]
-    assert len(after(*flapping)) == CHANGES_MAX

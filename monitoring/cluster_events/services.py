@@ -1,0 +1,80 @@
+"""Stores what happened in a cluster between two ticks."""
+
+import logging
+
+from django.db import DatabaseError
+
+from monitoring.cluster_events.broker_changes import broker_changes
+from monitoring.cluster_events.models import ClusterEvent
+from monitoring.cluster_events.rebalances import rebalances
+from monitoring.clusters.models import Cluster
+from monitoring.stored_names import is_storable
+from monitoring.ticks.tick import Tick
+
+log = logging.getLogger(__name__)
+# A restart of a broker can rebalance all groups; a group can rebalance at every tick.
+EVENTS_MAX = 20_000  # of a cluster, the newest
+EVENTS_OF_TICK_MAX = 1_000
+
+
+def store(tick: Tick, previous: Tick | None) -> None:
+    """Store what happened since the previous tick; nothing if either could not be sampled.
+
+    An error of the database is logged: the tick does not depend on it.
+    """
+    if previous is None or not (tick.ok and previous.ok):
+        return
+    if previous.cluster_id != tick.cluster_id:
+        return  # another cluster has this address now
+    found = _events(tick, previous)
+    if not found:
+        return
+    if len(found) > EVENTS_OF_TICK_MAX:
+        left_out = len(found) - EVENTS_OF_TICK_MAX
+        log.warning("%d events of tick %d of %s are not stored", left_out, tick.tick, tick.cluster)
+    try:
+        _save(tick.cluster, found[:EVENTS_OF_TICK_MAX])
+    except DatabaseError as error:
+        log.warning("the events of tick %d of %s are lost: %s", tick.tick, tick.cluster, error)
+
+
+def _events(tick: Tick, previous: Tick) -> list[ClusterEvent]:
+    """The events as rows without a cluster, those of brokers first."""
+    kinds = ClusterEvent.Kind
+    brokers = [
+        ClusterEvent(
+            tick=tick.tick,
+            at_ms=each.at_ms,
+            kind=kinds.BROKER_BACK if each.is_up else kinds.BROKER_LEFT,
+            name=str(each.broker),
+        )
+        for each in broker_changes(tick, previous)
+    ]
+    groups = [
+        ClusterEvent(
+            tick=tick.tick,
+            at_ms=tick.at_ms,
+            kind=kinds.REBALANCE,
+            name=group,
+            members_before=each.members_before,
+            members=each.members,
+            moved=each.moved,
+        )
+        for group, each in rebalances(tick, previous).items()
+        if is_storable(group)
+    ]
+    return [*brokers, *groups]
+
+
+def _save(slug: str, events: list[ClusterEvent]) -> None:
+    """Save the events, and delete the oldest of the cluster beyond EVENTS_MAX."""
+    cluster = Cluster.objects.filter(slug=slug).first()
+    if cluster is None:
+        return  # it was removed meanwhile
+    for event in events:
+        event.cluster = cluster
+    ClusterEvent.objects.bulk_create(events, ignore_conflicts=True)
+    rows = ClusterEvent.objects.filter(cluster=cluster)
+    too_old = list(rows.order_by("-pk").values_list("pk", flat=True)[EVENTS_MAX : EVENTS_MAX + 1])
+    if too_old:
+        rows.filter(pk__lte=too_old[0]).delete()
