@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.written_history.marker": "monitoring.history.written_range",
     "ActionType.read": "ActionType.read_facts",
     "action_type.Target": "action_type.TargetType",
     "audit_attempt_on_other_plan": "audit_confirm_of_other_plan",

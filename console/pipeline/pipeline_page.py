@@ -12,14 +12,13 @@ from django.utils.translation import ngettext
 from console.accounts.rights import Rights
 from console.ui import times
 from console.ui.texts import sentence
-from monitoring.history import history_disk
+from monitoring.history import history_disk, written_range
 from monitoring.history.levels import DAY_MS, LEVELS, Level
 from monitoring.history.root_folder import current
 from monitoring.models import Backfill, Cluster, PipelineRun, PipelineState
 from monitoring.pipeline import backfill
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import loads
-from monitoring.written_history import marker
 
 _RUNS_SHOWN = 20
 
@@ -113,7 +112,7 @@ def _run(run: PipelineRun) -> dict[str, Any]:
 def _written(cluster: Cluster) -> dict[str, str] | None:
     """The range of the history that was written, not recorded."""
     try:
-        found = marker.load(current(), cluster.slug)
+        found = written_range.load(current(), cluster.slug)
     except OSError:
         return None
     if found is None:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from console.ui import numbers, times
+from console.ui.texts import written_history
 from monitoring.background.queues import QUEUES
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
@@ -95,6 +96,13 @@ def finding(figures: Mapping[str, Any]) -> list[str]:
     return [
         sentence for sentence in (_messages_sentence(figures), _lag_sentence(figures)) if sentence
     ]
+
+
+def written(figures: Mapping[str, Any]) -> str:
+    """The note at a report whose time has a part of the written history; else ""."""
+    if "written_from_ms" not in figures:
+        return ""
+    return written_history(figures["written_from_ms"], figures["written_to_ms"])
 
 
 def _messages_sentence(figures: Mapping[str, Any]) -> str:

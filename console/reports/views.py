@@ -150,6 +150,7 @@ def _result(report: Report) -> dict[str, Any]:
     return {
         "figures": result.figures,
         "finding": texts.finding(result.figures),
+        "written": texts.written(result.figures),
         "charts": result.charts,
         "topics": [_topic_row(row) for row in result.table("topics", TABLE_ROWS_SHOWN)],
         "groups": [_group_row(row) for row in result.table("groups", TABLE_ROWS_SHOWN)],

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from monitoring.history import written_range
+from monitoring.history.root_folder import current
 from monitoring.redis_client import RedisDown
 from monitoring.reports.charts import Chart, throughput_and_lag_charts
 
@@ -62,7 +64,10 @@ def _throughput_and_lag(
     from_ms, to_ms = report.params["from_ms"], report.params["to_ms"]
     _store_newest_samples(report)
     parts = report_parts(report.cluster.slug, from_ms, to_ms)
-    return run(spark, Request(from_ms, to_ms, parts, report.scope), on_stage)
+    outcome = run(spark, Request(from_ms, to_ms, parts, report.scope), on_stage)
+    if written := written_range.overlapping(current(), report.cluster.slug, from_ms, to_ms):
+        outcome.figures.update(written_from_ms=written.from_ms, written_to_ms=written.to_ms)
+    return outcome
 
 
 def _store_newest_samples(report: Report) -> None:

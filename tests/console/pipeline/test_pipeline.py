@@ -8,14 +8,13 @@ from django.utils import timezone
 from console.audit.models import AuditEntry
 from console.ui import numbers, times
 from monitoring.clock import now_ms
-from monitoring.history import writer
+from monitoring.history import writer, written_range
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.root_folder import current
 from monitoring.models import Backfill, Cluster, PipelineRun, PipelineState
 from monitoring.pipeline.backfill import ATTEMPTS_MAX
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps
-from monitoring.written_history import marker
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 URL = "/c/local/pipeline"
@@ -74,7 +73,7 @@ def test_it_shows_levels_and_what_failed_and_why(cluster, client_of, operator):
 def test_it_says_which_range_was_written(cluster, client_of, operator):
     client = client_of(operator)
     assert "written history" not in client.get(URL).content.decode()
-    marker.store(current(), "local", marker.WrittenRange(0, DAY_MS, "recorded"))
+    written_range.store(current(), "local", written_range.WrittenRange(0, DAY_MS, "recorded"))
     page = client.get(URL).content.decode()
     range_text = f"from {times.moment(0)} to {times.moment(DAY_MS)}"
     assert f"contains written history {range_text}" in page
