@@ -105,6 +105,25 @@ def written(figures: Mapping[str, Any]) -> str:
     return written_history(figures["written_from_ms"], figures["written_to_ms"])
 
 
+def groups_left_out(figures: Mapping[str, Any]) -> str:
+    """Which groups of its scope a report leaves out; "" = none."""
+    count = figures.get("groups_left_out", 0)  # missing in reports of earlier versions
+    if not count:
+        return ""
+    names = figures["groups_left_out_names"]
+    listed = ", ".join(names)
+    if count > len(names):
+        listed = _("%(names)s and %(n)s more") % {
+            "names": listed,
+            "n": numbers.count(count - len(names)),
+        }
+    return ngettext(
+        "The group %(names)s is left out: it reads a topic that is not in this report.",
+        "The groups %(names)s are left out: they read topics that are not in this report.",
+        count,
+    ) % {"names": listed}
+
+
 def _messages_sentence(figures: Mapping[str, Any]) -> str:
     if figures["messages"] is None:
         return _("How many messages were written is not known: at least two samples are needed.")
@@ -136,6 +155,8 @@ def _at_least(figure: str, is_lower_bound: bool) -> str:
 
 def _lag_sentence(figures: Mapping[str, Any]) -> str:
     if not figures["groups"]:
+        if figures.get("groups_left_out"):
+            return _("No consumer group is in this report.")
         return _("There was no consumer group.")
     if figures["worst_lag"] is None:
         return _("The lag of no consumer group is known.")

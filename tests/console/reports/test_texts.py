@@ -37,6 +37,7 @@ def test_the_finding_names_what_matters():
         ({"worst_lag": None}, "The lag of no consumer group is known."),
         ({"worst_lag": 0}, "No consumer group was behind at any sample."),
         ({"groups": 0}, "There was no consumer group."),
+        ({"groups": 0, "groups_left_out": 1}, "No consumer group is in this report."),
         ({"worst_lag": 0, "groups_ahead": 1}, "1 group had commits beyond the end"),
         ({"groups_ahead": 2}, "At the end it was 5. 2 groups had commits beyond the end"),
     ],

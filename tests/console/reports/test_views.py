@@ -197,6 +197,24 @@ def test_a_report_and_its_charts_say_which_time_was_written_and_not_sampled(clus
     assert page.count(note) == 1 + page.count('class="chart"')
 
 
+@pytest.mark.parametrize(
+    ("count", "names", "told"),
+    [
+        (0, [], ""),
+        (1, ["audit"], "The group audit is left out: it reads a topic that is not in this report."),
+        (2, ["a", "b"], "The groups a, b are left out: they read topics"),
+        (9, ["a", "b"], "The groups a, b and 7 more are left out: they read topics"),
+    ],
+)
+def test_a_report_names_the_topics_and_the_groups_that_are_left_out(cluster, count, names, told):
+    left_out = {"groups_left_out": count, "groups_left_out_names": names}
+    report = a_finished_report(cluster, left_out)
+    page = client_of("viewer").get(urls_of(report)["page"]).content.decode()
+    assert f"The topics {', '.join(sorted(NAMES))} are left out." in page
+    assert told in page
+    assert page.count("left out") == (2 if told else 1)
+
+
 def test_unknown_is_a_dash_and_names_are_text(cluster):
     page = client_of("viewer").get(urls_of(a_finished_report(cluster))["page"]).content.decode()
     assert "&lt;b&gt;dark&lt;/b&gt;" in page
