@@ -92,10 +92,38 @@ def minute(at_ms: int | None) -> str:
 def finding(figures: Mapping[str, Any]) -> list[str]:
     """The finding of a "Throughput and lag" report, most important first."""
     if not figures["ticks"]:
-        return [_("No samples of this cluster are stored for this time.")]
+        return [_only_level_sentence(figures)]
     return [
         sentence for sentence in (_messages_sentence(figures), _lag_sentence(figures)) if sentence
     ]
+
+
+def _only_level_sentence(figures: Mapping[str, Any]) -> str:
+    sentences = {
+        "hour": _(
+            "Of this time only hours are stored: raw ticks and minutes are kept for a shorter time."
+        ),
+        "day": _(
+            "Of this time only days are stored: the other levels are kept for a shorter time."
+        ),
+    }
+    none = _("No samples of this cluster are stored for this time.")
+    return sentences.get(figures.get("only_level", ""), none)
+
+
+def advice(figures: Mapping[str, Any]) -> str:
+    """What to choose instead of a time of which the report has no samples."""
+    if "only_level" not in figures:
+        return _(
+            "Choose a time in which the sampler ran: its first figures appear a minute after the "
+            "start."
+        )
+    texts = {
+        "hour": _("Choose a time of more than %(time)s that contains it: then hours are read."),
+        "day": _("Choose a time of more than %(time)s that contains it: then days are read."),
+    }
+    time = times.duration(figures["longest_too_short_ms"] / 1000)
+    return texts[figures["only_level"]] % {"time": time}
 
 
 def written(figures: Mapping[str, Any]) -> str:
