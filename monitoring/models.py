@@ -6,7 +6,7 @@ The database has configuration, alerts and reports; samples are in Redis and Par
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.clusters.models import Cluster
 from monitoring.egress.models import EgressTarget
-from monitoring.pipeline.models import Backfill, PipelineRun, PipelineState
+from monitoring.pipeline.models import Backfill, LastBackfill, PipelineRun, PipelineState
 from monitoring.reports.models import Report
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Backfill",
     "Cluster",
     "EgressTarget",
+    "LastBackfill",
     "PipelineRun",
     "PipelineState",
     "Report",

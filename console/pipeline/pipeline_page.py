@@ -15,7 +15,7 @@ from console.ui.texts import sentence
 from monitoring.history import history_disk, written_range
 from monitoring.history.levels import DAY_MS, LEVELS, Level
 from monitoring.history.root_folder import current
-from monitoring.models import Backfill, Cluster, PipelineRun, PipelineState
+from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
 from monitoring.pipeline import backfill
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import loads
@@ -37,6 +37,7 @@ def context(
         "runs": [_run(run) for run in runs[:_RUNS_SHOWN]],
         "failed": [_run(run) for run in failed],
         "backfill": _backfill(cluster),
+        "last_backfill": _last_backfill(cluster),
         "written": _written(cluster),
         "may_backfill": rights.may("pipeline.backfill"),
     }
@@ -133,4 +134,19 @@ def _backfill(cluster: Cluster) -> dict[str, Any] | None:
         "end": times.moment(found.to_ms),
         "failed": _run(run) if run and run.state == RunState.FAILED else None,
         "waits": backfill.has_failed(run),
+    }
+
+
+def _last_backfill(cluster: Cluster) -> dict[str, Any] | None:
+    """What the back-fill that was done last did, and when it ended."""
+    found = LastBackfill.objects.filter(cluster=cluster).first()
+    if found is None:
+        return None
+    hours = ngettext("%(n)d hour", "%(n)d hours", found.hours) % {"n": found.hours}
+    days = ngettext("%(n)d day", "%(n)d days", found.days) % {"n": found.days}
+    return {
+        "first": times.moment(found.from_ms),
+        "end": times.moment(found.to_ms),
+        "did": _("It computed %(hours)s and %(days)s again.") % {"hours": hours, "days": days},
+        "ended_ms": int(found.ended_at.timestamp() * 1000),
     }
