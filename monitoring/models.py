@@ -7,7 +7,7 @@ from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
 from monitoring.cluster_events.models import ClusterEvent
 from monitoring.clusters.models import Cluster
 from monitoring.egress.models import EgressTarget
-from monitoring.pipeline.models import Backfill, PipelineRun, PipelineState
+from monitoring.pipeline.models import Backfill, LastBackfill, PipelineRun, PipelineState
 from monitoring.reports.models import Report
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Cluster",
     "ClusterEvent",
     "EgressTarget",
+    "LastBackfill",
     "PipelineRun",
     "PipelineState",
     "Report",

@@ -56,6 +56,7 @@ class Why(StrEnum):
     OVERDUE = "overdue"
     WEBHOOK_FAILS = "webhook fails"
     BACKLOG = "backlog"
+    DISK_ALMOST_FULL = "disk almost full"
     DISK_FULL = "disk full"
 
 
@@ -184,6 +185,8 @@ def _pipeline() -> Part:
         return Part("pipeline", State.UNKNOWN, Why.DATABASE_SILENT)
     if found.is_disk_full:
         return Part("pipeline", State.DOWN, Why.DISK_FULL)
+    if found.is_disk_almost_full:
+        return Part("pipeline", State.DOWN, Why.DISK_ALMOST_FULL)
     if found.hours and found.is_growing:
         return Part("pipeline", State.DOWN, Why.BACKLOG, found.since_ms, found.hours)
     return Part("pipeline")

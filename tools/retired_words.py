@@ -56,6 +56,7 @@ RETIRED = {
     "console.groups.actions.shared": "console.groups.actions.target, state_and_members",
     "naming_damage": "errors_with_path",
     "not_over_ms_max": "over_age_ms_max",
+    "monitoring.written_history.marker": "monitoring.history.written_range",
     "ActionType.read": "ActionType.read_facts",
     "action_type.Target": "action_type.TargetType",
     "audit_attempt_on_other_plan": "audit_confirm_of_other_plan",

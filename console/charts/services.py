@@ -3,15 +3,17 @@
     {"kind": "line", "unit": text, "step_ms": int, "from_ms": int, "to_ms": int,
      "series": [{"name", "x": [ms], "y": [number | null], "low": [...], "high": [...],
                  "is_sum"?: true, "is_earlier"?: true, "name_now"?, "is_other"?: true}],
-     "gaps": [{"from_ms", "to_ms", "text"}]}
+     "gaps": [{"from_ms", "to_ms", "text"}], "written": text}
 
 Each line has the lowest and the highest value of each of its points: a peak of a minute is seen
 over 90 days. With `is_sum` they are values that a sum reached at least (monitoring.history.points).
 `name_now` of a line of an earlier time is the name of the line that it is compared with.
+`written` says which time of the history was not sampled, if the chart shows a part of it; else "".
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -22,7 +24,9 @@ from console.charts.chart_query import ChartQuery
 from console.charts.line_data import Line, Unanswered
 from console.charts.ranges import COMPARE_MS
 from console.ui import times
-from console.ui.texts import sentence
+from console.ui.texts import sentence, written_history
+from monitoring.history import written_range
+from monitoring.history.root_folder import current
 from monitoring.history.series import Gap, Range
 from monitoring.reasons import loads
 from monitoring.scope import ANY
@@ -51,9 +55,11 @@ def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
     over = Range.until(now_ms, query.range_ms, query.points_max)
     read = line_data.read(slug, rights, query, over)
     series = list(read.lines)
+    shown = [over]
     if query.compare:
         by_ms = COMPARE_MS[query.compare]
-        earlier = line_data.read(slug, rights, query, over.earlier(by_ms))
+        shown.append(over.earlier(by_ms))
+        earlier = line_data.read(slug, rights, query, shown[-1])
         series += [
             _as_earlier(line, query.compare, by_ms) for line in earlier.lines[: earlier.compared]
         ]
@@ -68,7 +74,17 @@ def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
         "to_ms": max([over.to_ms, *(line["x"][-1] + 1 for line in series if line["x"])]),
         "series": series,
         "gaps": [*map(_gap, read.gaps), *map(_gap_of_answers, read.unanswered)],
+        "written": _written(slug, shown),
     }
+
+
+def _written(slug: str, shown: Sequence[Range]) -> str:
+    """The note at a chart of these times that shows written history; else ""."""
+    for over in shown:
+        found = written_range.overlapping(current(), slug, over.from_ms, over.to_ms)
+        if found:
+            return written_history(found.from_ms, found.to_ms)
+    return ""
 
 
 def _as_earlier(line: Line, compare: str, by_ms: int) -> Line:

@@ -109,7 +109,7 @@ def _disk() -> list[str]:
     return [
         *gauge("aerie_history_disk_size_bytes", [({}, space.total_bytes)]),
         *gauge("aerie_history_disk_free_bytes", [({}, space.free_bytes)]),
-        *gauge("aerie_history_disk_full", [({}, int(history_disk.is_full(space)))]),
+        *gauge("aerie_history_disk_full", [({}, int(history_disk.is_almost_full(space)))]),
     ]
 
 

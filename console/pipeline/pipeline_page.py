@@ -12,14 +12,13 @@ from django.utils.translation import ngettext
 from console.accounts.rights import Rights
 from console.ui import times
 from console.ui.texts import sentence
-from monitoring.history import history_disk
+from monitoring.history import history_disk, written_range
 from monitoring.history.levels import DAY_MS, LEVELS, Level
 from monitoring.history.root_folder import current
-from monitoring.models import Backfill, Cluster, PipelineRun, PipelineState
+from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
 from monitoring.pipeline import backfill
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import loads
-from monitoring.written_history import marker
 
 _RUNS_SHOWN = 20
 
@@ -38,6 +37,7 @@ def context(
         "runs": [_run(run) for run in runs[:_RUNS_SHOWN]],
         "failed": [_run(run) for run in failed],
         "backfill": _backfill(cluster),
+        "last_backfill": _last_backfill(cluster),
         "written": _written(cluster),
         "may_backfill": rights.may("pipeline.backfill"),
     }
@@ -113,7 +113,7 @@ def _run(run: PipelineRun) -> dict[str, Any]:
 def _written(cluster: Cluster) -> dict[str, str] | None:
     """The range of the history that was written, not recorded."""
     try:
-        found = marker.load(current(), cluster.slug)
+        found = written_range.load(current(), cluster.slug)
     except OSError:
         return None
     if found is None:
@@ -134,4 +134,19 @@ def _backfill(cluster: Cluster) -> dict[str, Any] | None:
         "end": times.moment(found.to_ms),
         "failed": _run(run) if run and run.state == RunState.FAILED else None,
         "waits": backfill.has_failed(run),
+    }
+
+
+def _last_backfill(cluster: Cluster) -> dict[str, Any] | None:
+    """What the back-fill that was done last did, and when it ended."""
+    found = LastBackfill.objects.filter(cluster=cluster).first()
+    if found is None:
+        return None
+    hours = ngettext("%(n)d hour", "%(n)d hours", found.hours) % {"n": found.hours}
+    days = ngettext("%(n)d day", "%(n)d days", found.days) % {"n": found.days}
+    return {
+        "first": times.moment(found.from_ms),
+        "end": times.moment(found.to_ms),
+        "did": _("It computed %(hours)s and %(days)s again.") % {"hours": hours, "days": days},
+        "ended_ms": int(found.ended_at.timestamp() * 1000),
     }

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from console.ui import numbers, times
+from console.ui.texts import written_history
 from monitoring.background.queues import QUEUES
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
@@ -91,10 +92,64 @@ def minute(at_ms: int | None) -> str:
 def finding(figures: Mapping[str, Any]) -> list[str]:
     """The finding of a "Throughput and lag" report, most important first."""
     if not figures["ticks"]:
-        return [_("No samples of this cluster are stored for this time.")]
+        return [_only_level_sentence(figures)]
     return [
         sentence for sentence in (_messages_sentence(figures), _lag_sentence(figures)) if sentence
     ]
+
+
+def _only_level_sentence(figures: Mapping[str, Any]) -> str:
+    sentences = {
+        "hour": _(
+            "Of this time only hours are stored: raw ticks and minutes are kept for a shorter time."
+        ),
+        "day": _(
+            "Of this time only days are stored: the other levels are kept for a shorter time."
+        ),
+    }
+    none = _("No samples of this cluster are stored for this time.")
+    return sentences.get(figures.get("only_level", ""), none)
+
+
+def advice(figures: Mapping[str, Any]) -> str:
+    """What to choose instead of a time of which the report has no samples."""
+    if "only_level" not in figures:
+        return _(
+            "Choose a time in which the sampler ran: its first figures appear a minute after the "
+            "start."
+        )
+    texts = {
+        "hour": _("Choose a time of more than %(time)s that contains it: then hours are read."),
+        "day": _("Choose a time of more than %(time)s that contains it: then days are read."),
+    }
+    time = times.duration(figures["longest_too_short_ms"] / 1000)
+    return texts[figures["only_level"]] % {"time": time}
+
+
+def written(figures: Mapping[str, Any]) -> str:
+    """The note at a report whose time has a part of the written history; else ""."""
+    if "written_from_ms" not in figures:
+        return ""
+    return written_history(figures["written_from_ms"], figures["written_to_ms"])
+
+
+def groups_left_out(figures: Mapping[str, Any]) -> str:
+    """Which groups of its scope a report leaves out; "" = none."""
+    count = figures.get("groups_left_out", 0)  # missing in reports of earlier versions
+    if not count:
+        return ""
+    names = figures["groups_left_out_names"]
+    listed = ", ".join(names)
+    if count > len(names):
+        listed = _("%(names)s and %(n)s more") % {
+            "names": listed,
+            "n": numbers.count(count - len(names)),
+        }
+    return ngettext(
+        "The group %(names)s is left out: it reads a topic that is not in this report.",
+        "The groups %(names)s are left out: they read topics that are not in this report.",
+        count,
+    ) % {"names": listed}
 
 
 def _messages_sentence(figures: Mapping[str, Any]) -> str:
@@ -128,6 +183,8 @@ def _at_least(figure: str, is_lower_bound: bool) -> str:
 
 def _lag_sentence(figures: Mapping[str, Any]) -> str:
     if not figures["groups"]:
+        if figures.get("groups_left_out"):
+            return _("No consumer group is in this report.")
         return _("There was no consumer group.")
     if figures["worst_lag"] is None:
         return _("The lag of no consumer group is known.")

@@ -150,6 +150,9 @@ def _result(report: Report) -> dict[str, Any]:
     return {
         "figures": result.figures,
         "finding": texts.finding(result.figures),
+        "advice": texts.advice(result.figures),
+        "written": texts.written(result.figures),
+        "groups_left_out": texts.groups_left_out(result.figures),
         "charts": result.charts,
         "topics": [_topic_row(row) for row in result.table("topics", TABLE_ROWS_SHOWN)],
         "groups": [_group_row(row) for row in result.table("groups", TABLE_ROWS_SHOWN)],

@@ -53,7 +53,8 @@ def _texts(part: Part) -> dict[Why, str]:
         Why.OVERDUE: _overdue_deliveries(part.count),
         Why.WEBHOOK_FAILS: _failing_webhooks(part.count),
         Why.BACKLOG: _waiting_hours(part.count),
-        Why.DISK_FULL: _("the disk of the history is almost full"),
+        Why.DISK_ALMOST_FULL: _("the disk of the history is almost full"),
+        Why.DISK_FULL: _("the disk of the history is full"),
     }
 
 
@@ -144,12 +145,13 @@ def banner(part: Part) -> HealthBanner:
                 "says what failed."
             ),
         ),
-        ("pipeline", Why.DISK_FULL): (
+        ("pipeline", Why.DISK_ALMOST_FULL): (
             _("The disk of the history is almost full"),
-            _(
-                "When it is full, samples are lost. Free some space, or keep the levels of the "
-                "history for a shorter time."
-            ),
+            f"{_('When it is full, samples are lost.')} {_disk_hint()}",
+        ),
+        ("pipeline", Why.DISK_FULL): (
+            _("The disk of the history is full"),
+            f"{_lost_samples()} {_disk_hint()}",
         ),
         ("deliveries", Why.OVERDUE): (
             _overdue_deliveries(part.count),
@@ -158,7 +160,22 @@ def banner(part: Part) -> HealthBanner:
     }
     assert part.why is not None
     title, text = texts[part.name, part.why]
-    return HealthBanner(title, part.since_ms, f"{text} {_log_hint(part.name)}")
+    if part.why not in (Why.DISK_ALMOST_FULL, Why.DISK_FULL):  # no log says more
+        text = f"{text} {_log_hint(part.name)}"
+    return HealthBanner(title, part.since_ms, text)
+
+
+def _lost_samples() -> str:
+    text = _("Samples that are not written within %(minutes)d minutes are lost.")
+    return text % {"minutes": LIVE_MS // 60_000}
+
+
+def _disk_hint() -> str:
+    return _(
+        "Free some space, or keep the levels of the history for a shorter time "
+        "(AERIE_HISTORY_RAW_HOURS and the settings after it). The page Pipeline shows the free "
+        "space and the bytes of each level."
+    )
 
 
 def _consequence(queue: str) -> str:
@@ -167,11 +184,7 @@ def _consequence(queue: str) -> str:
         "actions": _("Confirmed changes wait. They expire after %(minutes)d minutes.")
         % {"minutes": (QUEUES["actions"].expires_s or 0) // 60},
         "deliveries": _("Alerts fire and resolve on these pages, but no webhook gets a message."),
-        "history": _(
-            "Charts and reports have no newer data. Samples that are not written within "
-            "%(minutes)d minutes are lost."
-        )
-        % {"minutes": LIVE_MS // 60_000},
+        "history": f"{_('Charts and reports have no newer data.')} {_lost_samples()}",
         "spark": _("Reports wait, and no samples are rolled up."),
     }[queue]
 

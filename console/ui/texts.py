@@ -1,9 +1,11 @@
-"""Texts of pages: messages of monitoring and gateways as sentences, long lists cut short."""
+"""Texts of pages: messages of monitoring and gateways as sentences, long lists cut short, the note
+at written history."""
 
 from collections.abc import Iterable
 
 from django.utils.translation import gettext as _
 
+from console.ui import times
 from monitoring.reason_translation import translated
 
 
@@ -14,6 +16,12 @@ def sentence(text: str) -> str:
         return ""
     with_stop = text if text[-1] in ".!?…:”" else text + "."
     return with_stop[0].upper() + with_stop[1:]
+
+
+def written_history(from_ms: int, to_ms: int) -> str:
+    """The note at figures of a time that has a part of the written history `[from_ms, to_ms)`."""
+    text = _("From %(first)s to %(end)s the history was written by a tool, not sampled.")
+    return text % {"first": times.moment(from_ms), "end": times.moment(to_ms)}
 
 
 def first_lines(lines: Iterable[str], count: int = 3) -> str:

@@ -66,6 +66,11 @@ def beat_schedule() -> dict[str, dict[str, Any]]:
             "schedule": 300.0,
             "options": {"expires": 290},
         },
+        "end-lost-pipeline-runs": {
+            "task": "monitoring.pipeline.tasks.end_lost_runs",
+            "schedule": 10.0,
+            "options": {"expires": 9},
+        },
         "send-due-deliveries": {
             "task": "monitoring.alerts.tasks.enqueue_due_deliveries",
             "schedule": 10.0,

@@ -64,6 +64,7 @@ _ALL = (
             "monitoring.reports.tasks.requeue_lost_reports",
             "monitoring.pipeline.tasks.send_roll_ups",
             "monitoring.pipeline.tasks.refresh",
+            "monitoring.pipeline.tasks.end_lost_runs",
             "console.actions.tasks.end_lost_plans",
             "console.audit.tasks.drop_refused_sign_ins",
             "console.produce.tasks.delete_old_contents",

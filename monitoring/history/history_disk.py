@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from monitoring.history.root_folder import Root
 
 _FREE_SHARE_MIN, _FREE_BYTES_MIN = 0.03, 2**30
+_ONE_WRITE_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,12 @@ def space(root: Root) -> DiskSpace | None:
 
 
 def is_full(found: DiskSpace | None) -> bool:
-    """Whether the next writes are likely to fail."""
+    """Whether there is no room for the next write."""
+    return found is not None and found.total_bytes > 0 and found.free_bytes < _ONE_WRITE_BYTES
+
+
+def is_almost_full(found: DiskSpace | None) -> bool:
+    """Whether writes are likely to fail soon, or fail now."""
     if found is None:
         return False
     is_small_share = found.free_bytes < _FREE_SHARE_MIN * found.total_bytes

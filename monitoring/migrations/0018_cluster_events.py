@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('monitoring', '0016_backfill'),
+        ('monitoring', '0017_last_backfill'),
     ]
 
     operations = [

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.db import transaction
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from monitoring.clusters.models import Cluster
 from monitoring.history import manifest
@@ -19,7 +21,7 @@ from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, RAW, bucket_st
 from monitoring.history.root_folder import current
 from monitoring.pipeline import due_jobs
 from monitoring.pipeline.due_jobs import Job, RollUpJob, TickCounts
-from monitoring.pipeline.models import Backfill, PipelineRun, RunState
+from monitoring.pipeline.models import Backfill, LastBackfill, PipelineRun, RunState
 from monitoring.pipeline.runs import JobKey
 
 ATTEMPTS_MAX = 3
@@ -103,6 +105,10 @@ def remaining(cluster: Cluster, counts: TickCounts, at_ms: int) -> Remaining | N
 def note_done(left: Remaining, job: Job) -> None:
     """A job was done. If it is the first of the back-fill, that goes on with the second."""
     if job == left.jobs[0]:
+        if job.kind == DAY.name:
+            left.backfill.days += 1
+        else:
+            left.backfill.hours += 1
         _move(left.backfill, left.jobs[1:])
 
 
@@ -119,13 +125,23 @@ def _key_at(position_ms: int) -> JobKey:
 
 
 def _move(found: Backfill, jobs: Sequence[RollUpJob]) -> None:
-    """Set the position to the first of `jobs`; without jobs the back-fill is done.
+    """Set the position to the first of `jobs`, and the counts; without jobs the back-fill is done.
 
     Nothing happens if it was stopped meanwhile, also if another one was started.
     """
     rows = Backfill.objects.filter(pk=found.pk, next_ms=found.next_ms)
     if not jobs:
-        rows.delete()
+        _end(found, rows)
         return
     found.next_ms = _position_ms(jobs[0])
-    rows.update(next_ms=found.next_ms)
+    rows.update(next_ms=found.next_ms, hours=found.hours, days=found.days)
+
+
+def _end(found: Backfill, rows: QuerySet[Backfill]) -> None:
+    """Delete the row, and store what the back-fill did."""
+    names = ("from_ms", "to_ms", "hours", "days")
+    done = {name: getattr(found, name) for name in names} | {"ended_at": timezone.now()}
+    with transaction.atomic():
+        deleted, _ = rows.delete()
+        if deleted:
+            LastBackfill.objects.update_or_create(cluster=found.cluster, defaults=done)

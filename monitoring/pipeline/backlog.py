@@ -21,11 +21,13 @@ class Backlog:
     hours: int = 0
     since_ms: int | None = None
     is_growing: bool = False
+    is_disk_almost_full: bool = False
     is_disk_full: bool = False
 
 
 def current(now_ms: int) -> Backlog:
     """The backlog of all clusters. Jobs of a back-fill are not counted."""
+    disk = history_disk.space(current_root())
     states = list(PipelineState.objects.filter(seen_ms__gte=now_ms - _STATE_AGE_MAX_MS))
     ends = [row.oldest_waiting_ms + HOUR_MS for row in states if row.oldest_waiting_ms is not None]
     oldest_ms = min(ends, default=None)
@@ -33,5 +35,6 @@ def current(now_ms: int) -> Backlog:
         hours=sum(row.waiting_hours for row in states),
         since_ms=oldest_ms,
         is_growing=oldest_ms is not None and now_ms - oldest_ms >= LATE_HOURS * HOUR_MS,
-        is_disk_full=history_disk.is_full(history_disk.space(current_root())),
+        is_disk_almost_full=history_disk.is_almost_full(disk),
+        is_disk_full=history_disk.is_full(disk),
     )

@@ -1,8 +1,8 @@
 """The lock of a cluster's levels in Redis: its holder alone replaces their files or deletes spans.
 
 The flush replaces raw files without it, which jobs may read meanwhile: a replaced file stays for a
-while. The lock is renewed while it is held. If it is lost nevertheless, the manifest refuses the
-second process (workspace.py).
+while. The lock is short and renewed while it is held, so it is free soon after its holder was
+killed. If a holder loses it and runs on, the manifest refuses the second process (workspace.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from monitoring import redis_client
 from monitoring.redis_lock import renew, try_lock
 
-_LOCK_MS, _RENEW_S = 120_000, 20.0
+_LOCK_MS, _RENEW_S = 20_000, 4.0
 _POLL_S = 1.0
 log = logging.getLogger(__name__)
 

@@ -76,7 +76,7 @@ class PipelineState(models.Model):
 
 class Backfill(models.Model):
     """The hours of `[from_ms, to_ms)` are computed again, in order; `next_ms` is the position of
-    the next job (backfill.py).
+    the next job (backfill.py). `hours` and `days` count those that it has computed.
 
     The row is there until the back-fill is done or stopped. Another back-fill has another row, so
     that a job which was started for the one before does not move it.
@@ -86,9 +86,29 @@ class Backfill(models.Model):
     from_ms = models.BigIntegerField()
     to_ms = models.BigIntegerField()
     next_ms = models.BigIntegerField()
+    hours = models.PositiveIntegerField(default=0)
+    days = models.PositiveIntegerField(default=0)
 
     class Meta:
         app_label = "monitoring"
 
     def __str__(self) -> str:
         return f"back-fill of {self.cluster_id}"
+
+
+class LastBackfill(models.Model):
+    """The back-fill of a cluster that was done last, not stopped: what it computed, and when it
+    ended."""
+
+    cluster = models.OneToOneField("monitoring.Cluster", on_delete=models.CASCADE, related_name="+")
+    from_ms = models.BigIntegerField()
+    to_ms = models.BigIntegerField()
+    hours = models.PositiveIntegerField()
+    days = models.PositiveIntegerField()
+    ended_at = models.DateTimeField()
+
+    class Meta:
+        app_label = "monitoring"
+
+    def __str__(self) -> str:
+        return f"last back-fill of {self.cluster_id}"

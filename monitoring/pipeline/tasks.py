@@ -3,6 +3,8 @@
 `roll_up` does one job of one cluster and then sends the next message, so clusters take turns, and a
 report waits for one job at most: it shares the queue, and a message that finds a report waiting
 ends. Beat's next round (five minutes) goes on then. A key in Redis keeps one message for a cluster.
+
+If a worker is killed, `end_lost_runs` goes on as soon as the cluster's lock is free.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from celery import current_app, shared_task
 
 from monitoring import redis_client
 from monitoring.clusters.models import Cluster
+from monitoring.pipeline.models import PipelineRun, RunState
 from monitoring.reports.models import Report, State
 
 log = logging.getLogger(__name__)
@@ -39,6 +42,25 @@ def roll_up(slug: str) -> None:
         return
     if services.run_next(cluster):
         send(slug)
+
+
+@shared_task
+def end_lost_runs() -> None:
+    """Store that the runs of killed workers have ended, and send the next message of the cluster.
+
+    A worker that tries to begin while the lock is taken here gives up: so the message is sent
+    whether or not a run was lost.
+    """
+    # Imported late, so that other processes do not load PyArrow.
+    from monitoring.pipeline import cluster_lock, runs
+
+    running = PipelineRun.objects.filter(state=RunState.RUNNING)
+    for cluster in Cluster.objects.filter(pk__in=running.values("cluster")):
+        with cluster_lock.held(cluster.slug) as is_held:
+            if is_held:
+                runs.mark_lost(cluster)
+        if is_held:
+            send(cluster.slug)
 
 
 @shared_task

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from monitoring.history import written_range
+from monitoring.history.root_folder import current
 from monitoring.redis_client import RedisDown
 from monitoring.reports.charts import Chart, throughput_and_lag_charts
 
@@ -56,13 +58,20 @@ def validated_range(params: Mapping[str, Any]) -> dict[str, int]:
 def _throughput_and_lag(
     spark: SparkSession, report: Report, on_stage: Callable[[int], None]
 ) -> Outcome:
-    from monitoring.reports.report_input import report_parts
+    from monitoring.reports.report_input import only_level, report_parts
     from monitoring.spark.jobs.throughput_and_lag import Request, run
+    from monitoring.spark.transforms.bucket_length import longest_range_ms_below
 
     from_ms, to_ms = report.params["from_ms"], report.params["to_ms"]
     _store_newest_samples(report)
     parts = report_parts(report.cluster.slug, from_ms, to_ms)
-    return run(spark, Request(from_ms, to_ms, parts, report.scope), on_stage)
+    outcome = run(spark, Request(from_ms, to_ms, parts, report.scope), on_stage)
+    if not outcome.figures["ticks"] and (level := only_level(report.cluster.slug, from_ms, to_ms)):
+        outcome.figures["only_level"] = level.name
+        outcome.figures["longest_too_short_ms"] = longest_range_ms_below(level.bucket_ms)
+    if written := written_range.overlapping(current(), report.cluster.slug, from_ms, to_ms):
+        outcome.figures.update(written_from_ms=written.from_ms, written_to_ms=written.to_ms)
+    return outcome
 
 
 def _store_newest_samples(report: Report) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monitoring.history import reader
 from monitoring.history.level_choice import LevelRange
-from monitoring.history.levels import RAW
+from monitoring.history.levels import LEVELS, RAW, Level, bucket_start
 from monitoring.history.points import level_for
 from monitoring.history.root_folder import Root, current
 from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS
@@ -22,6 +22,24 @@ def report_parts(slug: str, from_ms: int, to_ms: int) -> list[Part]:
         _part(root, slug, level_range)
         for level_range in reader.parts(root, slug, from_ms, to_ms, coarsest)
     ]
+
+
+def only_level(slug: str, from_ms: int, to_ms: int) -> Level | None:
+    """The level that alone still has the samples of a range that is too short to be read from it.
+
+    None = the report can read what is stored, or nothing was sampled in the range.
+    """
+    root, coarsest = current(), level_for(bucket_ms_for(from_ms, to_ms))
+    for level in LEVELS[LEVELS.index(coarsest) + 1 :]:
+        start_ms = bucket_start(from_ms, level.bucket_ms)
+        end_ms = bucket_start(to_ms - 1, level.bucket_ms) + level.bucket_ms
+        finer = LEVELS[: LEVELS.index(level)]
+        # If these buckets have finer rows, they are of another part of them than the range.
+        if any(len(reader.ticks(root, slug, each, start_ms, end_ms)) for each in finer):
+            return None
+        if any(reader.ticks(root, slug, level, start_ms, end_ms)["samples"].to_pylist()):
+            return level
+    return None
 
 
 def _part(root: Root, slug: str, level_range: LevelRange) -> Part:

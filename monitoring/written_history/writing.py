@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import manifest, reader, writer
+from monitoring.history import manifest, reader, writer, written_range
 from monitoring.history.levels import (
     DAY,
     DAY_MS,
@@ -33,11 +33,10 @@ from monitoring.history.levels import (
 from monitoring.history.parquet_files import read_file
 from monitoring.history.root_folder import Root, SpanFolder
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
+from monitoring.history.written_range import WrittenRange
 from monitoring.pipeline.delete_expired import kept_from_ms
 from monitoring.pipeline.jobs import coarser_ticks
 from monitoring.pipeline.workspace import Workspace, opened
-from monitoring.written_history import marker
-from monitoring.written_history.marker import WrittenRange
 from monitoring.written_history.pattern import (
     Hour,
     RowsByTable,
@@ -156,7 +155,7 @@ def write(
 
     Raises CannotWrite, OSError and Spark's errors; `remove` deletes what was written until then.
     """
-    if marker.load(root, slug) is not None:
+    if written_range.load(root, slug) is not None:
         raise CannotWrite("it has written history already: remove that first, with --remove")
     check_rows(_row_count(day))
     last_day_ms = bucket_start(planned.to_ms - 1, DAY_MS)
@@ -168,7 +167,7 @@ def write(
         is_whole = planned.to_ms == last_day_ms + DAY_MS
         last_levels = (MINUTE, HOUR, DAY) if is_whole else (MINUTE, HOUR)
         last_day = _rolled_up(spark, space, last, day_ms, last_levels)
-    marker.store(root, slug, planned)
+    written_range.store(root, slug, planned)
     for at_ms in range(planned.from_ms, planned.to_ms, DAY_MS):
         levels = last_day if at_ms == last_day_ms else full_day
         for level, tables in levels.items():
@@ -298,7 +297,7 @@ def _append(root: Root, span_folder: SpanFolder, tables: Mapping[str, pa.Table])
 
 def remove(root: Root, slug: str) -> WrittenRange:
     """Remove the written range from all levels. Raises CannotWrite if there is none."""
-    written = marker.load(root, slug)
+    written = written_range.load(root, slug)
     if written is None:
         raise CannotWrite("it has no written history")
     # A day that the pipeline computed from written and recorded hours is computed again.
@@ -307,7 +306,7 @@ def remove(root: Root, slug: str) -> WrittenRange:
         for level in LEVELS:
             for span_folder in manifest.span_folders(root, slug, level):
                 _remove(space, span_folder, written.from_ms, end_ms.get(level, written.to_ms))
-    marker.delete(root, slug)
+    written_range.delete(root, slug)
     return written
 
 

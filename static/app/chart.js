@@ -5,8 +5,9 @@
 //   <div class="chart" data-src="/c/local/chart?…" role="img" aria-label="…"></div>
 //
 // spec = {kind: "line", unit: "messages/min", series: [{name, x: [epoch ms], y: [number | null],
-//         low?, high?, is_sum?, is_earlier?, name_now?, is_other?}], gaps?: [{from_ms, to_ms, text}], from_ms?, to_ms?, step_ms?}
-// (console/charts/services.py). Times are drawn in UTC, as everywhere on these pages. A null breaks the line.
+//         low?, high?, is_sum?, is_earlier?, name_now?, is_other?}], gaps?: [{from_ms, to_ms, text}], from_ms?, to_ms?,
+//         step_ms?, written?: text of a note} (console/charts/services.py). Times are drawn in UTC, as everywhere on
+//         these pages. A null breaks the line.
 // Colours follow the theme and change with it; charts that htmx brings are drawn when they arrive. To draw
 // other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})). A chart with a URL is loaded
 // again as ticks arrive, not more often than it would change; its width in the URL decides on its points.
@@ -145,6 +146,8 @@ async function load(node) {
     // No connection: the note says so, and the next tick tries again.
   }
   if (!node.isConnected) return;
+  const written = node.parentElement.querySelector("[data-chart-written]");
+  if (written && spec) written.hidden = !(written.textContent = (spec.series.length && spec.written) || "");
   const note = node.querySelector("[data-chart-note]");
   if (spec?.series.length) {
     note?.remove();

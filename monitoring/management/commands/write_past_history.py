@@ -1,6 +1,6 @@
 """`manage.py write_past_history`: written history, for trying charts and reports.
 
-It needs Spark, so the stack runs. The range is marked (monitoring/written_history/marker.py). It
+It needs Spark, so the stack runs. The range is marked (monitoring/history/written_range.py). It
 has the lock of the pipeline, so that no job computes the range, and none of it expires, meanwhile.
 """
 
@@ -15,13 +15,14 @@ from django.core.management.base import BaseCommand
 
 from monitoring.clock import now_ms
 from monitoring.clusters.models import Cluster
+from monitoring.history import written_range
 from monitoring.history.levels import DAY_MS, bucket_start
 from monitoring.history.root_folder import Root, current
+from monitoring.history.written_range import WrittenRange
 from monitoring.pipeline import cluster_lock
 from monitoring.redis_client import RedisDown
 from monitoring.ticks import tick_stream
-from monitoring.written_history import marker, pattern, synthetic_hour, writing
-from monitoring.written_history.marker import WrittenRange
+from monitoring.written_history import pattern, synthetic_hour, writing
 from monitoring.written_history.pattern import Hour, NotSteady
 from monitoring.written_history.writing import CannotWrite
 
@@ -70,7 +71,7 @@ class Command(BaseCommand):
         from monitoring.spark.session import SparkUnavailable, open_session
 
         at_ms = now_ms()
-        if marker.load(root, slug) is not None:
+        if written_range.load(root, slug) is not None:
             raise CannotWrite("it has written history already: remove that first, with --remove")
         from_ms, to_ms = writing.range_before(root, slug, days, at_ms)
         day_ms = bucket_start(to_ms - 1, DAY_MS)

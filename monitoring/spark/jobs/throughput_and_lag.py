@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 SUMMARY_ROWS_MAX = 20_000
 SERIES_NAMES_MAX = 20
+LEFT_OUT_NAMES_MAX = 20
 _RATE = pa.float64()
 _TOPIC_SERIES = pa.schema(
     [
@@ -108,7 +110,7 @@ class Outcome:
     """`tables` by name (topics, topic_series, groups, group_series); `figures` of the headline."""
 
     tables: dict[str, pa.Table]
-    figures: dict[str, int | float | str | None]
+    figures: dict[str, int | float | str | list[str] | None]
 
 
 def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) -> Outcome:
@@ -132,7 +134,12 @@ def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) 
         groups = _first_rows(found, "lag_max", "group")
         on_stage(4)
         group_series = _group_series(rolled_up, groups)
-    figures = {**sample_figures, "bucket_ms": bucket_ms, **headline(topics, groups)}
+    figures = {
+        **sample_figures,
+        "bucket_ms": bucket_ms,
+        **headline(topics, groups),
+        **_left_out(spark, request),
+    }
     tables = {
         "topics": topics.slice(0, SUMMARY_ROWS_MAX),
         "topic_series": topic_series,
@@ -215,11 +222,30 @@ def _visible(spark: SparkSession, request: Request, table: Table, part: Part) ->
     if table is not _GROUPS or request.scope == EVERYTHING:
         return rows
     for other in request.parts:
-        group_topics = _read(spark, request, GROUP_TOPICS, other)
-        is_hidden = ~shows_topic(F.col("topic"), request.scope)
-        hidden = group_topics.where(is_hidden).select("group").distinct()
-        rows = rows.join(hidden, "group", "left_anti")
+        rows = rows.join(_groups_left_out(spark, request, other), "group", "left_anti")
     return rows
+
+
+def _groups_left_out(spark: SparkSession, request: Request, part: Part) -> DataFrame:
+    """The groups of a part that read a topic outside the scope."""
+    group_topics = _read(spark, request, GROUP_TOPICS, part)
+    is_hidden = ~shows_topic(F.col("topic"), request.scope)
+    return group_topics.where(is_hidden).select("group").distinct()
+
+
+def _left_out(spark: SparkSession, request: Request) -> dict[str, int | list[str]]:
+    """How many groups of the scope are left out (at most SUMMARY_ROWS_MAX are counted), and the
+    names of the first ones."""
+    if request.scope == EVERYTHING or not request.parts:
+        return {"groups_left_out": 0}
+    every = (_groups_left_out(spark, request, part) for part in request.parts)
+    found = reduce(lambda groups, others: groups.union(others), every)
+    shown = within(found, request.scope).distinct()
+    names = shown.orderBy("group").limit(SUMMARY_ROWS_MAX).toArrow()["group"].to_pylist()
+    return {
+        "groups_left_out": len(names),
+        "groups_left_out_names": names[:LEFT_OUT_NAMES_MAX],
+    }
 
 
 def _read(spark: SparkSession, request: Request, table: Table, part: Part) -> DataFrame:

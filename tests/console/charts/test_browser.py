@@ -3,9 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from monitoring.history import writer
+from monitoring.history import writer, written_range
 from monitoring.history.levels import DAY_MS
 from monitoring.history.root_folder import current
+from monitoring.history.written_range import WrittenRange
 from tests.console.conftest import GROUPS, sample, tick_now
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 from tests.support.web import sign_in
@@ -53,6 +54,20 @@ def test_each_line_of_a_chart_has_the_peaks_around_it(web, page, clusters, opera
     lag = page.locator(".chart[data-src*='show=lag']")
     expect(lag.locator("path.js-fill")).to_have_count(2, timeout=DRAWN_MS)
     expect(lag.locator(".ytick").last).to_contain_text("k")
+
+
+def test_a_chart_with_written_history_has_a_note_below_it(web, page, clusters, operator):
+    written_range.store(current(), "local", WrittenRange(0, (tick_now() + 1) * INTERVAL_MS, "x"))
+    for n in range(3):
+        sample(number=tick_now() - 3 + n)
+    sign_in(page, web, operator)
+    try:
+        page.goto(f"{web}/c/local/groups/billing?range=15m")
+        card = page.locator(".card", has=page.locator(".chart[data-src*='show=lag']"))
+        expect(card.locator("path.js-line").first).to_be_attached(timeout=DRAWN_MS)
+        expect(card.get_by_text("the history was written by a tool, not sampled")).to_be_visible()
+    finally:
+        written_range.delete(current(), "local")
 
 
 @pytest.mark.parametrize("window_px", [390, 1440])

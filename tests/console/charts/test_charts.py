@@ -6,9 +6,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from monitoring.history import writer
+from console.ui import times
+from monitoring.history import writer, written_range
 from monitoring.history.levels import DAY_MS
 from monitoring.history.root_folder import current
+from monitoring.history.written_range import WrittenRange
 from monitoring.ticks.tick_stream import put_tick
 from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample, tick_now
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
@@ -306,6 +308,19 @@ def test_without_redis_the_stored_values_are_drawn(clusters, redis_server, clien
     redis_server.kill()
     spec = loaded(client, of="topic", topic="orders", show="records").json()
     assert len(values(spec["series"][0])) == 3
+
+
+def test_a_chart_says_which_time_was_written_and_not_sampled(sampled, client_of, viewer):
+    asked = {"of": "topic", "topic": "orders", "show": "records"}
+    now_ms = time.time() * 1000
+    client = client_of(viewer)
+    assert loaded(client, **asked).json()["written"] == ""
+    end_ms = int(now_ms) - DAY_MS
+    written_range.store(current(), "local", WrittenRange(0, end_ms, "recorded"))
+    assert loaded(client, **asked).json()["written"] == ""
+    note = f"From {times.moment(0)} to {times.moment(end_ms)} the history was written by a tool"
+    for longer in ({"range": "7d"}, {"compare": "week"}):
+        assert loaded(client, **asked | longer).json()["written"].startswith(note)
 
 
 def test_a_history_that_cannot_be_read_is_an_error_with_its_cause(

@@ -2,9 +2,10 @@
 
 from datetime import UTC
 
+from tests.console.dashboard.test_problems import an_alert
+
 from console.audit import services as audit
 from console.dashboard import changes_page
-from tests.console.dashboard.test_problems import an_alert
 from tests.console.dashboard.test_recent_changes import PAGE, an_event, at_ms
 
 

@@ -8,14 +8,13 @@ from django.utils import timezone
 from console.audit.models import AuditEntry
 from console.ui import numbers, times
 from monitoring.clock import now_ms
-from monitoring.history import writer
+from monitoring.history import writer, written_range
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.root_folder import current
-from monitoring.models import Backfill, Cluster, PipelineRun, PipelineState
+from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
 from monitoring.pipeline.backfill import ATTEMPTS_MAX
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps
-from monitoring.written_history import marker
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 URL = "/c/local/pipeline"
@@ -74,7 +73,7 @@ def test_it_shows_levels_and_what_failed_and_why(cluster, client_of, operator):
 def test_it_says_which_range_was_written(cluster, client_of, operator):
     client = client_of(operator)
     assert "written history" not in client.get(URL).content.decode()
-    marker.store(current(), "local", marker.WrittenRange(0, DAY_MS, "recorded"))
+    written_range.store(current(), "local", written_range.WrittenRange(0, DAY_MS, "recorded"))
     page = client.get(URL).content.decode()
     range_text = f"from {times.moment(0)} to {times.moment(DAY_MS)}"
     assert f"contains written history {range_text}" in page
@@ -117,6 +116,19 @@ def test_a_back_fill_that_failed_often_is_resumed_by_an_admin_and_that_is_audite
     assert (run.state, run.attempt) == (RunState.WAITING, 0)
     assert AuditEntry.objects.filter(action="pipeline.resume").exists()
     assert "has stopped at" not in client.get(URL).content.decode()
+
+
+def test_a_back_fill_that_is_done_says_when_it_ended_and_what_it_did(cluster, client_of, operator):
+    LastBackfill.objects.create(
+        cluster=cluster, from_ms=0, to_ms=DAY_MS, hours=24, days=1, ended_at=timezone.now()
+    )
+    client = client_of(operator)
+    page = " ".join(client.get(URL).content.decode().split())
+    range_text = f"from {times.moment(0)} to {times.moment(DAY_MS)}"
+    assert f"The back-fill {range_text} is done. It computed 24 hours and 1 day again." in page
+    assert "It ended" in page
+    Backfill.objects.create(cluster=cluster, from_ms=0, to_ms=DAY_MS, next_ms=0)
+    assert "is done" not in client.get(URL).content.decode()
 
 
 def test_an_admin_starts_and_stops_a_back_fill_and_both_are_audited(cluster, client_of, admin):

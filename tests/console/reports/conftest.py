@@ -61,7 +61,9 @@ def a_report(cluster: Cluster, **fields: object) -> Report:
     )
 
 
-def a_finished_report(cluster: Cluster, **fields: object) -> Report:
+def a_finished_report(
+    cluster: Cluster, more_figures: dict[str, object] | None = None, **fields: object
+) -> Report:
     """A report with a small stored result: two topics, one of them unknown, and two groups."""
     report = a_report(cluster, state=State.DONE, progress=100, **fields)
     tables = {
@@ -72,6 +74,7 @@ def a_finished_report(cluster: Cluster, **fields: object) -> Report:
     }
     rhythm = {"ticks": 720, "first_at_ms": T0, "last_at_ms": T0 + 3_595_000, "interval_ms": 5000}
     figures = rhythm | {"bucket_ms": 60_000} | headline(tables["topics"], tables["groups"])
+    figures |= more_figures or {}
     charts = throughput_and_lag_charts(tables, figures)
     report.result_dir = result_files.write(report.id, tables, figures, charts)
     report.save()

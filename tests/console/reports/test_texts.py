@@ -27,6 +27,8 @@ def test_the_finding_names_what_matters():
     ("changes", "told"),
     [
         ({"ticks": 0}, "No samples of this cluster are stored for this time."),
+        ({"ticks": 0, "only_level": "hour"}, "Of this time only hours are stored"),
+        ({"ticks": 0, "only_level": "day"}, "Of this time only days are stored"),
         ({"messages": None}, "is not known"),
         ({"messages_least": True}, "At least 1\u202f000 messages (2"),
         ({"bytes_least": True}, "1\u202f000 messages (at least 2\u202fKiB) were"),
@@ -37,12 +39,23 @@ def test_the_finding_names_what_matters():
         ({"worst_lag": None}, "The lag of no consumer group is known."),
         ({"worst_lag": 0}, "No consumer group was behind at any sample."),
         ({"groups": 0}, "There was no consumer group."),
+        ({"groups": 0, "groups_left_out": 1}, "No consumer group is in this report."),
         ({"worst_lag": 0, "groups_ahead": 1}, "1 group had commits beyond the end"),
         ({"groups_ahead": 2}, "At the end it was 5. 2 groups had commits beyond the end"),
     ],
 )
 def test_what_is_not_known_or_not_there_is_reported(changes, told):
     assert told in found(**changes)
+
+
+@pytest.mark.parametrize(
+    ("level", "days", "told"),
+    [("hour", 5, "more than 5 days"), ("day", 120, "more than 120 days")],
+)
+def test_where_only_a_coarse_level_is_left_it_says_how_long_a_time_to_choose(level, days, told):
+    figures = {"ticks": 0, "only_level": level, "longest_too_short_ms": days * 24 * 3_600_000}
+    assert told in texts.advice(figures)
+    assert "in which the sampler ran" in texts.advice({"ticks": 0})
 
 
 def test_an_end_that_is_not_known_is_left_out():

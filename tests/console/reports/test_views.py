@@ -6,11 +6,12 @@ from django.urls import reverse
 
 from console.audit.models import AuditEntry
 from console.charts.ranges import RANGES_MS
+from console.ui import times
 from monitoring.models import Report
 from monitoring.own_topics import NAMES
 from monitoring.reports import result_files, services
 from monitoring.reports.models import State
-from tests.console.reports.conftest import ROLES, a_finished_report, a_report, client_of
+from tests.console.reports.conftest import ROLES, T0, a_finished_report, a_report, client_of
 
 HOUR = {"range": "1h"}
 
@@ -183,6 +184,35 @@ def test_a_page_opens_with_the_finding(cluster):
     assert "At least 12\u202f345 messages (at least 2\u202fMiB) were written to 2 topics." in page
     assert "slow was furthest behind: 480 messages" in page
     assert page.index("were written to") < page.index("data-chart") < page.index("<table")
+
+
+def test_a_report_and_its_charts_say_which_time_was_written_and_not_sampled(cluster):
+    viewer = client_of("viewer")
+    sampled = viewer.get(urls_of(a_finished_report(cluster))["page"]).content.decode()
+    assert "written by a tool" not in sampled
+    range_ms = {"written_from_ms": T0 - 60_000, "written_to_ms": T0}
+    page = viewer.get(urls_of(a_finished_report(cluster, range_ms))["page"]).content.decode()
+    first, end = times.moment(T0 - 60_000), times.moment(T0)
+    note = f"From {first} to {end} the history was written by a tool, not sampled."
+    assert page.count(note) == 1 + page.count('class="chart"')
+
+
+@pytest.mark.parametrize(
+    ("count", "names", "told"),
+    [
+        (0, [], ""),
+        (1, ["audit"], "The group audit is left out: it reads a topic that is not in this report."),
+        (2, ["a", "b"], "The groups a, b are left out: they read topics"),
+        (9, ["a", "b"], "The groups a, b and 7 more are left out: they read topics"),
+    ],
+)
+def test_a_report_names_the_topics_and_the_groups_that_are_left_out(cluster, count, names, told):
+    left_out = {"groups_left_out": count, "groups_left_out_names": names}
+    report = a_finished_report(cluster, left_out)
+    page = client_of("viewer").get(urls_of(report)["page"]).content.decode()
+    assert f"The topics {', '.join(sorted(NAMES))} are left out." in page
+    assert told in page
+    assert page.count("left out") == (2 if told else 1)
 
 
 def test_unknown_is_a_dash_and_names_are_text(cluster):

@@ -11,6 +11,16 @@ def test_a_backlog_of_the_pipeline_says_how_many_hours_and_where_to_look():
 
 
 def test_an_almost_full_disk_says_what_to_do():
-    part = Part("pipeline", State.DOWN, Why.DISK_FULL)
+    part = Part("pipeline", State.DOWN, Why.DISK_ALMOST_FULL)
     assert readiness_texts.line(part) == "the disk of the history is almost full"
     assert "Free some space" in readiness_texts.banner(part).text
+
+
+def test_a_full_disk_says_that_samples_are_lost_and_where_its_figures_are():
+    part = Part("pipeline", State.DOWN, Why.DISK_FULL)
+    assert readiness_texts.line(part) == "the disk of the history is full"
+    told = readiness_texts.banner(part)
+    assert told.title == "The disk of the history is full"
+    assert "not written within 15 minutes are lost" in told.text
+    assert "The page Pipeline" in told.text
+    assert ".log" not in told.text

@@ -3,12 +3,12 @@ import shutil
 import pyarrow.fs as pafs
 import pytest
 
-from monitoring.history.history_disk import DiskSpace, is_full, space
+from monitoring.history.history_disk import DiskSpace, is_almost_full, is_full, space
 from monitoring.history.root_folder import Root
 
 
 @pytest.mark.parametrize(
-    ("found", "full"),
+    ("found", "almost_full"),
     [
         (DiskSpace(2**29, 2**40), True),
         (DiskSpace(2**31, 2**40), False),
@@ -17,7 +17,23 @@ from monitoring.history.root_folder import Root
         (None, False),
     ],
 )
-def test_a_disk_is_full_when_less_than_a_gibibyte_and_three_percent_are_free(found, full):
+def test_a_disk_is_almost_full_when_less_than_a_gibibyte_and_three_percent_are_free(
+    found, almost_full
+):
+    assert is_almost_full(found) == almost_full
+
+
+@pytest.mark.parametrize(
+    ("found", "full"),
+    [
+        (DiskSpace(0, 2**40), True),
+        (DiskSpace(4096, 2**40), True),
+        (DiskSpace(2**29, 2**40), False),
+        (DiskSpace(0, 0), False),
+        (None, False),
+    ],
+)
+def test_a_disk_without_room_for_a_file_is_full(found, full):
     assert is_full(found) == full
 
 

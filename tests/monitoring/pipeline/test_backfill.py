@@ -9,7 +9,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.history.levels import HOUR, HOUR_MS, MINUTE
 from monitoring.pipeline import backfill, runs, services
 from monitoring.pipeline.jobs import Written
-from monitoring.pipeline.models import Backfill, PipelineRun, RunState
+from monitoring.pipeline.models import Backfill, LastBackfill, PipelineRun, RunState
 from monitoring.spark.session import SparkStarting
 from tests.monitoring.pipeline.made_history import START_MS, ticks, write
 
@@ -81,6 +81,26 @@ def test_it_computes_each_hour_once_in_order_and_ends(cluster, computed, rolled_
     assert not services.run_next(cluster)
     assert [start_ms for start_ms, _ in computed[0]] == HOURS
     assert not Backfill.objects.exists()
+
+
+def test_one_that_is_done_leaves_what_it_did_until_another_one_is_done(
+    cluster, computed, rolled_up
+):
+    began = runs.timezone.now()
+    start(cluster)
+    services.run_next(cluster)
+    backfill.stop(cluster)
+    assert not LastBackfill.objects.exists()
+    start(cluster)
+    for _ in HOURS:
+        services.run_next(cluster)
+    done = LastBackfill.objects.get()
+    assert (done.from_ms, done.to_ms, done.hours, done.days) == (START_MS, END_MS, 3, 0)
+    assert began <= done.ended_at <= runs.timezone.now()
+    start(cluster, START_MS, HOURS[1])
+    services.run_next(cluster)
+    done = LastBackfill.objects.get()
+    assert (done.to_ms, done.hours) == (HOURS[1], 1)
 
 
 def test_a_later_hour_that_is_rolled_up_meanwhile_does_not_move_it(cluster, computed, rolled_up):
@@ -264,3 +284,4 @@ def test_a_day_comes_after_its_hours(root, cluster, computed, rolled_up, monkeyp
     retry_now()
     assert not services.run_next(cluster)
     assert not Backfill.objects.exists()
+    assert LastBackfill.objects.filter(hours=1, days=1).exists()

@@ -34,7 +34,10 @@ def test_a_state_that_nobody_renewed_says_nothing():
 
 
 def test_a_full_disk_is_known_at_once_also_if_no_worker_looks(monkeypatch):
-    assert not current(NOW_MS).is_disk_full
+    assert not current(NOW_MS).is_disk_almost_full
     monkeypatch.setattr(history_disk, "_FREE_SHARE_MIN", 2.0)
     monkeypatch.setattr(history_disk, "_FREE_BYTES_MIN", 2**63)
+    assert current(NOW_MS).is_disk_almost_full
+    assert not current(NOW_MS).is_disk_full
+    monkeypatch.setattr(history_disk, "_ONE_WRITE_BYTES", 2**63)
     assert current(NOW_MS).is_disk_full

@@ -20,9 +20,14 @@ def test_it_is_renewed_while_it_is_held(redis_server, monkeypatch):
     monkeypatch.setattr(cluster_lock, "_RENEW_S", 0.01)
     client = redis_server.client()
     with cluster_lock.held("local"):
-        client.pexpire(KEY, 60_000)
-        while client.pttl(KEY) <= 60_000:
+        client.pexpire(KEY, 10_000)
+        while client.pttl(KEY) <= 10_000:
             pass
+
+
+def test_it_is_free_soon_after_its_holder_was_killed(redis_server):
+    with cluster_lock.held("local"):
+        assert 0 < redis_server.client().pttl(KEY) <= 20_000
 
 
 def test_who_waits_gets_it_when_it_is_free(redis_server, monkeypatch):

@@ -7,8 +7,11 @@ import pyarrow as pa
 import pytest
 
 from monitoring.history.levels import DAY, DAY_MS, HOUR, LEVELS, MINUTE, RAW
+from monitoring.history.points import level_for
+from monitoring.history.root_folder import cluster_folder, level_folder
 from monitoring.reports import report_input
 from monitoring.spark.jobs.throughput_and_lag import Outcome, Request, run
+from monitoring.spark.transforms.bucket_length import bucket_ms_for, longest_range_ms_below
 from tests.monitoring.pipeline.made_history import START_MS
 
 pytestmark = pytest.mark.spark
@@ -54,3 +57,35 @@ def test_a_report_that_begins_inside_an_hour_has_the_same_figures_from_minutes(s
         expected = rows(found[0].tables[name])
         assert len(expected) > 0
         assert rows(found[1].tables[name]) == [pytest.approx(row) for row in expected]
+
+
+def delete(root, *levels) -> None:
+    for level in levels:
+        root.delete_folder(cluster_folder("local"), level_folder(level))
+
+
+def test_a_short_time_of_which_only_a_coarse_level_is_left_has_that_level(rolled_root):
+    short = START_MS + 5 * MINUTE.bucket_ms, START_MS + 20 * MINUTE.bucket_ms
+    assert report_input.only_level("local", *short) is None
+    delete(rolled_root, RAW, MINUTE)
+    assert report_input.report_parts("local", *short) == []
+    assert report_input.only_level("local", *short) is HOUR
+    delete(rolled_root, HOUR)
+    assert report_input.only_level("local", *short) is DAY
+    delete(rolled_root, DAY)
+    assert report_input.only_level("local", *short) is None
+
+
+def test_a_short_time_in_which_nothing_was_sampled_has_no_such_level(rolled_root):
+    later = START_MS + 5 * HOUR.bucket_ms
+    assert report_input.only_level("local", later, later + HOUR.bucket_ms) is None
+    delete(rolled_root, RAW, MINUTE)
+    assert report_input.only_level("local", later, later + HOUR.bucket_ms) is None
+
+
+@pytest.mark.parametrize("level", [HOUR, DAY])
+def test_a_longer_time_than_the_longest_that_is_too_short_is_read_from_the_level(level):
+    longest_ms = longest_range_ms_below(level.bucket_ms)
+    levels = [level_for(bucket_ms_for(0, range_ms)) for range_ms in (longest_ms, longest_ms + 1)]
+    assert LEVELS.index(levels[0]) < LEVELS.index(level)
+    assert levels[1] is level

@@ -16,7 +16,7 @@ from monitoring.read_model.snapshot import Snapshot
 from monitoring.redis_lock import try_lock
 from monitoring.sampling import tasks, time_limits
 from monitoring.sampling.reader_pool import SamplingTarget
-from monitoring.sampling.sample_cluster import sample_cluster
+from monitoring.sampling.sample_cluster import readers, sample_cluster
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
 from tests.monitoring.gateway.wire.test_hostile import ONE
@@ -64,9 +64,9 @@ def test_what_happened_since_the_last_tick_is_stored_once(
     first = sample_cluster(target, 1000, INTERVAL_MS)
     down = replace(first, tick=1001, brokers=[row | {"up": False} for row in first.brokers])
     tick_stream.put_tick(down)
-    services.readers.last_ticks.clear()
+    readers.last_ticks.clear()
     if is_same_worker:
-        services.readers.last_ticks["live"] = down
+        readers.last_ticks["live"] = down
     for number in (1002, 1002, 1003):
         sample_cluster(target, number, INTERVAL_MS)
     events = ClusterEvent.objects.order_by("name").values_list("tick", "kind", "name")

@@ -98,12 +98,25 @@ def test_hidden_topics_are_in_no_table_and_no_sum(spark, ticks, outcome) -> None
     assert by_name(found, "groups", "group") == {
         name: row for name, row in before.items() if name != "auditors"
     }
+    assert outcome.figures["groups_left_out"] == 0
+    assert found.figures["groups_left_out"] == 1
+    assert found.figures["groups_left_out_names"] == ["auditors"]
 
 
 def test_what_is_outside_the_scope_is_in_no_table(spark, ticks) -> None:
     found = computed(spark, scope=Scope(topics=("ord*",), groups=("fast", "slow")))
     assert found.tables["topics"]["topic"].to_pylist() == ["orders"]
     assert found.tables["groups"]["group"].to_pylist() == ["fast"], "slow reads clicks, too"
+    assert found.figures["groups_left_out_names"] == ["slow"], "auditors are outside the scope"
+
+
+def test_the_groups_that_are_left_out_are_counted_beyond_the_first_names(
+    spark, ticks, monkeypatch
+) -> None:
+    monkeypatch.setattr(throughput_and_lag, "LEFT_OUT_NAMES_MAX", 1)
+    found = computed(spark, scope=Scope(topics=("ord*",)))
+    assert found.figures["groups_left_out"] == 2
+    assert found.figures["groups_left_out_names"] == ["auditors"]
 
 
 def test_sums_are_lower_bounds_if_a_table_is_cut(spark, ticks, monkeypatch) -> None:

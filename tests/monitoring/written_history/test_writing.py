@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from monitoring.clusters.models import Cluster
-from monitoring.history import manifest, reader, series, table_specs, writer
+from monitoring.history import manifest, reader, series, table_specs, writer, written_range
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
 from monitoring.history.root_folder import current
 from monitoring.history.series import Range, Subject
@@ -18,7 +18,7 @@ from monitoring.models import PipelineRun
 from monitoring.pipeline import cluster_lock, jobs, services, workspace
 from monitoring.pipeline.due_jobs import roll_ups
 from monitoring.pipeline.tick_counts import read_tick_counts
-from monitoring.written_history import marker, writing
+from monitoring.written_history import writing
 from tests.monitoring.pipeline.made_history import raw_rows
 from tests.monitoring.written_history.recorded import STEP_MS, hour_ticks
 
@@ -137,8 +137,8 @@ def test_every_level_has_the_past_up_to_what_is_recorded_and_it_can_be_removed(
     out = capsys.readouterr().out
     assert "The pattern is 1 recorded hours." in out
     assert str(datetime.fromtimestamp(TODAY / 1000, UTC).date()) in out.splitlines()
-    written = marker.load(root, "local")
-    assert written == marker.WrittenRange(TODAY - DAYS * DAY_MS, FIRST_HOUR, "recorded")
+    written = written_range.load(root, "local")
+    assert written == written_range.WrittenRange(TODAY - DAYS * DAY_MS, FIRST_HOUR, "recorded")
     for name, found in raw.items():
         assert set(found) <= set(raw_rows(root, name))
     assert [job.start_ms for job in waiting(root, NOW)] == [FIRST_HOUR]  # what is recorded
@@ -148,7 +148,7 @@ def test_every_level_has_the_past_up_to_what_is_recorded_and_it_can_be_removed(
     check_first_day(root)
     command("--remove")
     assert "Removed the written history from" in capsys.readouterr().out
-    assert marker.load(root, "local") is None
+    assert written_range.load(root, "local") is None
     assert {name: raw_rows(root, name) for name in RAW_TABLES} == raw
     for level in LEVELS:
         assert len(reader.ticks(root, "local", level, 0, FIRST_HOUR)) == 0
@@ -174,7 +174,7 @@ def test_what_cannot_be_done_is_said(root, arguments, said):
 
 
 def test_it_is_not_written_twice(root):
-    marker.store(root, "local", marker.WrittenRange(0, DAY_MS, "recorded"))
+    written_range.store(root, "local", written_range.WrittenRange(0, DAY_MS, "recorded"))
     with pytest.raises(SystemExit, match="written history already: remove that first"):
         command()
 
@@ -184,21 +184,21 @@ def test_while_the_pipeline_is_busy_with_the_cluster_nothing_is_changed(
     root, monkeypatch, arguments
 ):
     monkeypatch.setattr(write_past_history, "WAIT_S", 0)
-    written = marker.WrittenRange(0, DAY_MS, "recorded")
-    marker.store(root, "local", written)
+    written = written_range.WrittenRange(0, DAY_MS, "recorded")
+    written_range.store(root, "local", written)
     with (
         cluster_lock.held("local"),
         pytest.raises(SystemExit, match="the pipeline is busy with it: try again"),
     ):
         command(*arguments)
-    assert marker.load(root, "local") == written
+    assert written_range.load(root, "local") == written
 
 
 def test_the_pipeline_does_nothing_while_history_is_removed(recorded, monkeypatch):
     def remove(*_):
         assert not services.run_next(Cluster.objects.get())
         assert not PipelineRun.objects.exists()
-        return marker.WrittenRange(0, DAY_MS, "recorded")
+        return written_range.WrittenRange(0, DAY_MS, "recorded")
 
     monkeypatch.setattr(writing, "remove", remove)
     command("--remove")
@@ -208,7 +208,7 @@ def test_without_spark_it_says_what_to_do_and_writes_nothing(recorded, settings)
     settings.SPARK_CONNECT_PORT = 1
     with pytest.raises(SystemExit, match=r"Spark is not available.*Start the stack"):
         command()
-    assert marker.load(recorded, "local") is None
+    assert written_range.load(recorded, "local") is None
 
 
 def test_a_large_cluster_is_refused(recorded, monkeypatch):

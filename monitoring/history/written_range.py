@@ -1,4 +1,4 @@
-"""The marker of written history: which range of a cluster's history was not recorded but written.
+"""The written history of a cluster: which range was not recorded but written, as a marker file.
 
     cluster=<slug>/_written.json    {"version": 1, "from_ms", "to_ms", "pattern"}
 
@@ -9,11 +9,13 @@ only partly there is marked too.
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import asdict, dataclass
 
 from monitoring.history.root_folder import Root, cluster_folder
 
 _VERSION, _NAME = 1, "_written.json"
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,17 @@ def load(root: Root, slug: str) -> WrittenRange | None:
         return None
     except (KeyError, TypeError, ValueError) as error:
         raise OSError(f"{_NAME} of {slug} cannot be read: {error}") from error
+
+
+def overlapping(root: Root, slug: str, from_ms: int, to_ms: int) -> WrittenRange | None:
+    """The written range, if a part of `[from_ms, to_ms)` is in it. None also if it cannot be read:
+    a chart or a report is there without it."""
+    try:
+        found = load(root, slug)
+    except OSError as error:
+        log.warning("the written history of %s is not known: %s", slug, error)
+        return None
+    return found if found and found.from_ms < to_ms and from_ms < found.to_ms else None
 
 
 def store(root: Root, slug: str, written: WrittenRange) -> None:
