@@ -100,7 +100,7 @@ RETIRED = {
     "Segment.first_timestamp": "Segment.first_batch_timestamp",
     "WriteEvents.write_late": "WriteEvents.write_timed_out",
     "monitoring.synthetic_history": "monitoring.written_history",
-    "monitoring.gateway.wire.configs": "monitoring.gateway.wire.broker_configs",
+    "monitoring.gateway.wire.broker_configs": "monitoring.gateway.wire.configs",
     "monitoring.alerts.rule_types": "monitoring.alerts.lag_condition",
     "monitoring.records.decoders.structured": "monitoring.records.decoders.msgpack_and_cbor",
     "console.groups.resolve_reset": "console.groups.resolve_reset_on_cluster",

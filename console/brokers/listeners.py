@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from monitoring.gateway.topic_admin import ConfigValue
+from monitoring.gateway.config_value import ConfigValue
 
 _LISTENER = re.compile(r"(?P<name>[\w.-]+)://\[?(?P<host>[^\]/]*?)\]?:(?P<port>\d{1,5})")
 

@@ -21,9 +21,9 @@ from console.ui.csv_export import render_list
 from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from console.ui.units import Unit, unit_of
+from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.topic_admin import ConfigValue
 
 
 @require_safe

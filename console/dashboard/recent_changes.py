@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from monitoring.scope_as_sql import shows_group
 
 from console.accounts.rights import Rights
 from console.alerts.visible_alerts import alerts_in_scope
@@ -19,6 +18,7 @@ from console.ui.links import group_url
 from monitoring.models import Alert, Cluster, ClusterEvent
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import EVERYTHING
+from monitoring.scope_as_sql import shows_group
 from monitoring.topic_names import is_topic_name
 
 # Reads of records are in the audit log, too, and change nothing.

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from console.accounts.principal import Principal
 from console.audit import services as audit
@@ -71,8 +72,10 @@ def _strictness(cluster: Cluster, topic: str) -> dict[str, int]:
 
 def rules_for(cluster: Cluster) -> list[MaskingRule]:
     """The rules of a cluster, including those of other entries with the same cluster id."""
-    entries = [cluster, *kafka_cluster_id.others(cluster)]
-    return list(MaskingRule.objects.filter(cluster__in=entries).select_related("cluster"))
+    of_cluster = Q(cluster=cluster)
+    if cluster.kafka_cluster_id:
+        of_cluster |= Q(cluster__kafka_cluster_id=cluster.kafka_cluster_id)
+    return list(MaskingRule.objects.filter(of_cluster).select_related("cluster"))
 
 
 def add_rule(principal: Principal, rule: MaskingRule) -> None:

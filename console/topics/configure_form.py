@@ -15,7 +15,7 @@ from console.topics import setting_catalog
 from console.ui.setting_field import VALUE_LENGTH_MAX, SettingField
 from console.ui.settings_table import TOPIC_SOURCE, meaning, source_text
 from console.ui.units import unit_of
-from monitoring.gateway.topic_admin import ConfigValue
+from monitoring.gateway.config_value import ConfigValue
 
 _RESET, _OPENED = "default:", "opened:"
 

@@ -1,51 +1,19 @@
 """Kafka's admin client: topics and their configuration.
 
 Every call waits for the cluster's response (request_timeouts.py) and raises GatewayError.
-librdkafka runs in a separate process (librdkafka/topic_admin.py).
+librdkafka runs in a separate process (librdkafka/topic_admin.py). Pages read the configuration
+often, so this project's own client reads it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import request_timeouts
+from monitoring.gateway import config_requests, request_timeouts
+from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.librdkafka import workers
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigValue:
-    """One setting of a topic or broker; `value` None = sensitive or unset.
-
-    `inherited`: the value without the topic's own; None = the brokers did not say.
-    """
-
-    name: str
-    value: str | None
-    source: str  # Kafka's names: DYNAMIC_TOPIC_CONFIG, STATIC_BROKER_CONFIG, DEFAULT_CONFIG …
-    is_default: bool
-    is_sensitive: bool
-    is_read_only: bool = False
-    default: str | None = None  # Kafka's own; None = unknown, or there is none
-    documentation: str = ""
-    inherited: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionDescription:
-    partition: int
-    leader: int  # −1 = none
-    replicas: tuple[int, ...]
-    isr: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TopicDescription:
-    """A topic's partitions now, read from the cluster."""
-
-    name: str
-    partitions: tuple[PartitionDescription, ...]
-    topic_id: str = ""  # empty = the cluster has no topic ids
+from monitoring.gateway.topic_description import TopicDescription
+from monitoring.gateway.wire import configs
 
 
 class TopicAdmin:
@@ -90,8 +58,7 @@ class TopicAdmin:
 
     def describe_configs(self, topic: str) -> list[ConfigValue]:
         """Every setting of a topic, sorted by name, defaults included."""
-        values: list[ConfigValue] = self._call("describe_configs", request_timeouts.READ_S, topic)
-        return values
+        return config_requests.describe(self._settings, None, configs.TOPIC, topic)
 
     def alter_configs(
         self, topic: str, configs: Mapping[str, str | None], *, validate_only: bool = False

@@ -20,6 +20,7 @@ import pytest
 
 from brokerd.protocol.records import BatchHeader
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.errors import (
     ClusterUnavailable,
     GatewayError,
@@ -34,7 +35,7 @@ from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, Wr
 from monitoring.gateway.reassignments import ReplicaSizes
 from monitoring.gateway.record_pages import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
 from monitoring.gateway.record_row import RecordRow, by_offset, by_time
-from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
+from monitoring.gateway.topic_description import PartitionDescription, TopicDescription
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic

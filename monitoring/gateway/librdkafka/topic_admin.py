@@ -21,16 +21,14 @@ from confluent_kafka.admin import (
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
-    ConfigSource,
     NewPartitions,
     NewTopic,
 )
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway.config_synonyms import value_in_unit_of
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
-from monitoring.gateway.topic_admin import ConfigValue, PartitionDescription, TopicDescription
+from monitoring.gateway.topic_description import PartitionDescription, TopicDescription
 from monitoring.reasons import Reason
 
 T = TypeVar("T")
@@ -94,14 +92,6 @@ def describe_topic(settings: ClientSettings, timeout_s: int, name: str) -> Topic
     )
 
 
-def describe_configs(settings: ClientSettings, timeout_s: int, topic: str) -> list[ConfigValue]:
-    resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
-        futures = client.describe_configs([resource], request_timeout=timeout_s)
-        description = wait(futures[resource], timeout_s)
-    return sorted(map(_config_value, description.values()), key=lambda value: value.name)
-
-
 def alter_configs(
     settings: ClientSettings,
     timeout_s: int,
@@ -161,42 +151,6 @@ def _partition(description: TopicPartitionInfo) -> PartitionDescription:
         tuple(node.id for node in description.replicas),
         tuple(node.id for node in description.isr),
     )
-
-
-def _config_value(entry: ConfigEntry) -> ConfigValue:
-    return ConfigValue(
-        name=entry.name,
-        value=None if entry.is_sensitive else entry.value,
-        source=ConfigSource(entry.source).name,
-        is_default=bool(entry.is_default),
-        is_sensitive=bool(entry.is_sensitive),
-        is_read_only=bool(entry.is_read_only),
-        default=_default(entry),
-        inherited=_inherited(entry),
-    )
-
-
-def _default(entry: ConfigEntry) -> str | None:
-    """Kafka's own default, from the synonyms, which are all values of the setting; None = it is not
-    among them."""
-    for each in (entry, *entry.synonyms.values()):
-        if ConfigSource(each.source) is ConfigSource.DEFAULT_CONFIG:
-            return value_in_unit_of(entry.name, each.name, each.value)
-    return None
-
-
-def _inherited(entry: ConfigEntry) -> str | None:
-    """The value that applies without the topic's own; None = secret, or not known.
-
-    The client keeps one synonym of each name.
-    """
-    if entry.is_sensitive:
-        return None
-    own = ConfigSource.DYNAMIC_TOPIC_CONFIG
-    if ConfigSource(entry.source) != own:
-        return entry.value
-    below = (each for each in entry.synonyms.values() if ConfigSource(each.source) != own)
-    return next((value_in_unit_of(entry.name, each.name, each.value) for each in below), None)
 
 
 def wait(future: "Future[T]", timeout_s: int) -> T:

@@ -37,7 +37,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "delete_topic": topic_admin.delete_topic,
     "delete_records": topic_admin.delete_records,
     "describe_topic": topic_admin.describe_topic,
-    "describe_configs": topic_admin.describe_configs,
     "alter_configs": topic_admin.alter_configs,
     "cluster_operations": topic_admin.cluster_operations,
     "describe_group": group_admin.describe_group,

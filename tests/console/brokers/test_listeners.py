@@ -3,8 +3,8 @@
 import pytest
 
 from console.brokers.listeners import listeners
+from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.topic_admin import ConfigValue
 from monitoring.models import Cluster
 
 MAP = "PLAINTEXT:PLAINTEXT,SSL:SSL,INSIDE:SASL_SSL,CONTROLLER:PLAINTEXT"

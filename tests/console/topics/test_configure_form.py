@@ -1,6 +1,6 @@
 from console.topics import setting_catalog
 from console.topics.configure_form import ConfigureForm
-from monitoring.gateway.topic_admin import ConfigValue
+from monitoring.gateway.config_value import ConfigValue
 
 OWN = ConfigValue(
     "retention.ms", "60000", "DYNAMIC_TOPIC_CONFIG", False, False, inherited="604800000"

@@ -1,7 +1,7 @@
 import pytest
 
 from console.ui.settings_table import build, meaning
-from monitoring.gateway.topic_admin import ConfigValue
+from monitoring.gateway.config_value import ConfigValue
 
 
 def entry(name, value, source="DEFAULT_CONFIG", sensitive=False):

@@ -23,7 +23,7 @@ from tests.monitoring.gateway.wire.answers import a_cluster_of_one
 from tests.support.hostile_broker import hostile_broker
 from tests.support.waiting import wait_until
 
-CONFIGS, LIMIT_S = "describe_configs", 120
+DESCRIBE, LIMIT_S = "describe_topic", 120
 
 
 @pytest.fixture
@@ -65,7 +65,6 @@ def test_an_answer_that_crashes_librdkafka_fails_only_its_call(live_cluster, lia
     with for_cluster(Cluster(slug="liar", bootstrap_servers=liar)) as gateway:
         for ask in (
             lambda: gateway.topics.describe_topic("a"),
-            lambda: gateway.topics.describe_configs("a"),
             lambda: gateway.topics.create_topic("b", 1, 1),
         ):
             with pytest.raises(Unreadable, match=r"could not be read.*SIGABRT") as caught:
@@ -80,17 +79,17 @@ def test_a_concurrent_call_continues(workers, silent, liar):
 
     def ask():
         try:
-            workers.call(CONFIGS, (settings_of(silent), 3, "a"), LIMIT_S)
+            workers.call(DESCRIBE, (settings_of(silent), 3, "a"), LIMIT_S)
         except Exception as error:
             told.append(type(error))
 
     with pytest.raises(Unreadable):  # so that the next one is not held up by imports alone
-        workers.call(CONFIGS, (settings_of(liar), 15, "a"), LIMIT_S)
+        workers.call(DESCRIBE, (settings_of(liar), 15, "a"), LIMIT_S)
     thread = threading.Thread(target=ask)
     thread.start()
     wait_until(lambda: workers.process_ids(), "the other call has its process")
     with pytest.raises(Unreadable):
-        workers.call(CONFIGS, (settings_of(liar), 15, "a"), LIMIT_S)
+        workers.call(DESCRIBE, (settings_of(liar), 15, "a"), LIMIT_S)
     thread.join(LIMIT_S)
     assert told == [ClusterUnavailable]
 
@@ -99,7 +98,7 @@ def test_a_worker_is_reused_for_the_next_call(workers, silent):
     ids = []
     for _ in range(2):
         with pytest.raises(ClusterUnavailable):
-            workers.call(CONFIGS, (settings_of(silent), 1, "a"), LIMIT_S)
+            workers.call(DESCRIBE, (settings_of(silent), 1, "a"), LIMIT_S)
         ids.append(workers.process_ids())
     assert ids[0] == ids[1]
     assert len(ids[0]) == 1
@@ -107,25 +106,25 @@ def test_a_worker_is_reused_for_the_next_call(workers, silent):
 
 def test_a_worker_that_died_while_idle_is_replaced(workers, silent):
     with pytest.raises(ClusterUnavailable):
-        workers.call(CONFIGS, (settings_of(silent), 1, "a"), LIMIT_S)
+        workers.call(DESCRIBE, (settings_of(silent), 1, "a"), LIMIT_S)
     (id,) = workers.process_ids()
     os.kill(id, signal.SIGKILL)
     os.waitid(os.P_PID, id, os.WEXITED | os.WNOWAIT)  # all its threads have ended
     with pytest.raises(ClusterUnavailable):
-        workers.call(CONFIGS, (settings_of(silent), 1, "a"), LIMIT_S)
+        workers.call(DESCRIBE, (settings_of(silent), 1, "a"), LIMIT_S)
     assert workers.process_ids() not in ([], [id])
 
 
 def test_a_worker_that_exceeds_the_time_limit_is_killed_and_replaced(workers, silent):
     with pytest.raises(ClusterUnavailable):
-        workers.call(CONFIGS, (settings_of(silent), 1, "a"), LIMIT_S)
+        workers.call(DESCRIBE, (settings_of(silent), 1, "a"), LIMIT_S)
     (id,) = workers.process_ids()
     os.kill(id, signal.SIGSTOP)
     with pytest.raises(Unreadable, match="within 1 seconds"):
-        workers.call(CONFIGS, (settings_of(silent), 1, "a"), 1)
+        workers.call(DESCRIBE, (settings_of(silent), 1, "a"), 1)
     assert not is_there(id)
     with pytest.raises(ClusterUnavailable):
-        workers.call(CONFIGS, (settings_of(silent), 1, "a"), LIMIT_S)
+        workers.call(DESCRIBE, (settings_of(silent), 1, "a"), LIMIT_S)
 
 
 def test_a_batch_that_unpacks_to_more_than_the_limit_ends_only_its_call(live_cluster, monkeypatch):
@@ -154,7 +153,7 @@ def test_few_idle_workers_stay_and_calls_beyond_the_limit_are_refused(monkeypatc
 
     def ask():
         try:
-            workers.call(CONFIGS, (settings_of(silent), 10, "a"), LIMIT_S)
+            workers.call(DESCRIBE, (settings_of(silent), 10, "a"), LIMIT_S)
         except ClusterUnavailable as error:
             refused.append(error.message)
 
@@ -164,7 +163,7 @@ def test_few_idle_workers_stay_and_calls_beyond_the_limit_are_refused(monkeypatc
             thread.start()
         wait_until(lambda: len(workers.process_ids()) == 4, "all are at work")
         with pytest.raises(ClusterUnavailable, match="4 requests to clusters are waiting"):
-            workers.call(CONFIGS, (settings_of(silent), 1, "a"), 0.01)
+            workers.call(DESCRIBE, (settings_of(silent), 1, "a"), 0.01)
         for thread in threads:
             thread.join(LIMIT_S)
         assert len(refused) == 4
@@ -175,7 +174,7 @@ def test_few_idle_workers_stay_and_calls_beyond_the_limit_are_refused(monkeypatc
 
 def test_another_error_is_reported_with_its_text(workers):
     with pytest.raises(RuntimeError, match="TypeError"):
-        workers.call(CONFIGS, (), LIMIT_S)
+        workers.call(DESCRIBE, (), LIMIT_S)
 
 
 PARENT = """
@@ -183,7 +182,7 @@ import os, sys, threading, time
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.librdkafka import workers
 settings = ClientSettings((("127.0.0.1", int(sys.argv[1].split(":")[1])),))
-call = lambda *told: workers.call("describe_configs", *told, limit_s=120)
+call = lambda *told: workers.call("describe_topic", *told, limit_s=120)
 try:
     call(settings, 1, "a")
 except Exception as error:

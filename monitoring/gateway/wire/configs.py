@@ -1,6 +1,7 @@
-"""DescribeConfigs v4 and IncrementalAlterConfigs v1 for brokers and the levels of their loggers.
+"""DescribeConfigs for topics, brokers and the levels of their loggers; for brokers and loggers also
+IncrementalAlterConfigs v1.
 
-librdkafka lacks them in part: it has neither documentation nor the cluster-wide dynamic defaults.
+librdkafka has neither documentation nor the cluster-wide dynamic defaults of brokers.
 """
 
 from collections.abc import Mapping
@@ -8,14 +9,14 @@ from typing import Any
 
 from brokerd.protocol import messages
 from monitoring.gateway.config_synonyms import value_in_unit_of
-from monitoring.gateway.topic_admin import ConfigValue
+from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.wire import limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.limits import check_limit
 
-DESCRIBE_KEY, DESCRIBE_VERSION = 32, 4
+DESCRIBE_KEY, WITH_SYNONYMS, WITH_DOCUMENTATION = 32, 1, 4  # versions
 ALTER_KEY, ALTER_VERSION = 44, 1
-BROKER, BROKER_LOGGER = 4, 8  # types of resources
+TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8  # types of resources
 _SET, _DELETE = 0, 1
 _SOURCES = {
     1: "DYNAMIC_TOPIC_CONFIG",
@@ -25,31 +26,35 @@ _SOURCES = {
     5: "DEFAULT_CONFIG",
     6: "DYNAMIC_BROKER_LOGGER_CONFIG",
 }
-_DEFAULT = 5
+_TOPIC, _DEFAULT = 1, 5
 
 
 def describe_request(resource_type: int, name: str, correlation_id: int) -> bytes:
-    """All settings or loggers of a broker; `name` is its id, or "" for the cluster-wide
-    dynamic defaults."""
+    """All settings of a topic or a broker, or all loggers of a broker.
+
+    The `name` of a broker is its id, or "" for the cluster-wide dynamic defaults.
+    """
+    version = _version(resource_type)
     resource = {"resource_type": resource_type, "resource_name": name, "configuration_keys": None}
-    fields = {
-        "resources": [resource],
-        "include_synonyms": True,
-        "include_documentation": True,
-    }
-    return messages.encode_request(
-        DESCRIBE_KEY, DESCRIBE_VERSION, fields, correlation_id, CLIENT_ID
-    )
+    fields = {"resources": [resource], "include_synonyms": True}
+    if version >= WITH_DOCUMENTATION:
+        fields["include_documentation"] = True
+    return messages.encode_request(DESCRIBE_KEY, version, fields, correlation_id, CLIENT_ID)
 
 
-def decode_describe(answer: bytes) -> tuple[int, str, list[ConfigValue]]:
+def decode_describe(resource_type: int, answer: bytes) -> tuple[int, str, list[ConfigValue]]:
     """(error code, message, settings sorted by name). Raises KafkaError or OverLimit."""
-    found: Any = messages.decode_response(DESCRIBE_KEY, DESCRIBE_VERSION, answer)
+    found: Any = messages.decode_response(DESCRIBE_KEY, _version(resource_type), answer)
     [result] = found.results
     check_limit(len(result.configs), limits.CONFIGS_MAX, "too_many_things")
     values = [_value(entry) for entry in result.configs]
     values.sort(key=lambda value: value.name)
     return int(result.error_code), result.error_message or "", values
+
+
+def _version(resource_type: int) -> int:
+    """The console has documentation of its own for topics, and older brokers have version 1."""
+    return WITH_SYNONYMS if resource_type == TOPIC else WITH_DOCUMENTATION
 
 
 def alter_request(
@@ -82,9 +87,10 @@ def decode_alter(answer: bytes) -> tuple[int, str]:
 
 def _value(entry: Any) -> ConfigValue:
     source = int(entry.config_source)
-    synonyms = [*entry.synonyms]
-    defaults = (s for s in synonyms if int(s.source) == _DEFAULT)
-    default = next((value_in_unit_of(entry.name, s.name, s.value) for s in defaults), None)
+    below = [each for each in entry.synonyms if int(each.source) != _TOPIC]
+    defaults = (each for each in below if int(each.source) == _DEFAULT)
+    default = next((_in_unit_of(entry, each) for each in defaults), None)
+    inherited = next((_in_unit_of(entry, each) for each in below), None)
     return ConfigValue(
         name=entry.name,
         value=None if entry.is_sensitive else entry.value,
@@ -93,5 +99,10 @@ def _value(entry: Any) -> ConfigValue:
         is_sensitive=entry.is_sensitive,
         is_read_only=entry.read_only,
         default=entry.value if source == _DEFAULT and default is None else default,
-        documentation=entry.documentation or "",
+        documentation=getattr(entry, "documentation", "") or "",
+        inherited=None if entry.is_sensitive else inherited if source == _TOPIC else entry.value,
     )
+
+
+def _in_unit_of(entry: Any, synonym: Any) -> str | None:
+    return value_in_unit_of(entry.name, synonym.name, synonym.value)

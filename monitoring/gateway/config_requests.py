@@ -1,0 +1,86 @@
+"""Requests to read and change settings, with the project's own Kafka client.
+
+Every call waits for the broker's response, at most three times READ_S, and raises GatewayError.
+`resource_type` is one of wire/configs.py. A request about a broker goes to that broker, one about a
+topic or all brokers (broker None) to the first that answers.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+
+from brokerd.errors import KafkaError
+from monitoring.clock import now_ms
+from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.gateway import event_loop, request_timeouts
+from monitoring.gateway.config_value import ConfigValue
+from monitoring.gateway.error_codes import raise_if_error
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
+from monitoring.gateway.wire import configs as wire_configs
+from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.metadata import Broker
+from monitoring.reasons import Reason
+
+
+def describe(
+    settings: ClientSettings, broker_id: int | None, resource_type: int, name: str
+) -> list[ConfigValue]:
+    """All settings of a resource, sorted by name. Raises NotFound, also for a broker that is not
+    up."""
+    request = partial(wire_configs.describe_request, resource_type, name)
+    answer = _call(settings, broker_id, request)
+    try:
+        error, text, values = wire_configs.decode_describe(resource_type, answer)
+    except (KafkaError, ValueError) as problem:
+        raise Unreadable(Reason("does_not_parse", why=str(problem))) from problem
+    raise_if_error(error, text)
+    return values
+
+
+def alter(
+    settings: ClientSettings,
+    broker_id: int | None,
+    resource_type: int,
+    name: str,
+    configs: Mapping[str, str | None] | Mapping[str, str],
+    *,
+    validate_only: bool,
+) -> None:
+    """Set settings of a broker (None = remove); the others stay. Raises Refused."""
+    request = partial(wire_configs.alter_request, resource_type, name, dict(configs), validate_only)
+    answer = _call(settings, broker_id, request)
+    try:
+        error, text = wire_configs.decode_alter(answer)
+    except (KafkaError, ValueError) as problem:
+        raise Unreadable(Reason("does_not_parse", why=str(problem))) from problem
+    raise_if_error(error, text)
+
+
+def _call(
+    settings: ClientSettings, broker_id: int | None, request: Callable[[int], bytes]
+) -> bytes:
+    try:
+        return event_loop.run(_send(settings, broker_id, request), 3 * request_timeouts.READ_S)
+    except TimeoutError as error:
+        raise ClusterUnavailable(Reason("brokers_late")) from error
+
+
+async def _send(
+    settings: ClientSettings, broker_id: int | None, request: Callable[[int], bytes]
+) -> bytes:
+    reader = ClusterReader(settings, broker_stats=None, now_ms=now_ms)
+    try:
+        brokers = (await reader.read_metadata(request_timeouts.READ_S, topics=[])).brokers
+        found = [broker for broker in brokers if broker_id in (None, broker.id)]
+        if not found:
+            raise NotFound(Reason("no_such_broker", id=broker_id))
+        for broker in found[:-1]:
+            with suppress(ClusterUnavailable):
+                return await _ask(reader, broker, request)
+        return await _ask(reader, found[-1], request)
+    finally:
+        await reader.close()
+
+
+async def _ask(reader: ClusterReader, broker: Broker, request: Callable[[int], bytes]) -> bytes:
+    return await reader.request((broker.host, broker.port), request, request_timeouts.READ_S)
