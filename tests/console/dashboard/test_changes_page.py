@@ -2,10 +2,9 @@
 
 from datetime import UTC
 
-from tests.console.dashboard.test_problems import an_alert
-
 from console.audit import services as audit
 from console.dashboard import changes_page
+from tests.console.dashboard.test_alerts_and_warnings import an_alert
 from tests.console.dashboard.test_recent_changes import PAGE, an_event, at_ms
 
 

@@ -2,8 +2,6 @@
 
 from datetime import datetime
 
-from tests.console.dashboard.test_problems import an_alert, context
-
 from console.accounts.rights import Rights, rights_of
 from console.audit import services as audit
 from console.dashboard import overview
@@ -19,6 +17,7 @@ from tests.console.conftest import (
     store_events,
     tick_now,
 )
+from tests.console.dashboard.test_alerts_and_warnings import an_alert, context
 
 PAGE = "/c/local/changes"
 
