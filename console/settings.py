@@ -230,6 +230,8 @@ if _database["ENGINE"] == "django.db.backends.sqlite3":
     }
 else:
     _database["OPTIONS"] = {"connect_timeout": 5, **_database.get("OPTIONS", {})}
+    _database["CONN_HEALTH_CHECKS"] = True  # the server may have ended a connection that was kept
+_database["CONN_MAX_AGE"] = 60  # seconds; see console/http_handler.py
 DATABASES = {"default": _database}
 CACHES = {
     "default": {

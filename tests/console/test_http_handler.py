@@ -1,4 +1,4 @@
-"""Requests over ASGI are handled by one thread each."""
+"""Requests over ASGI are handled by one thread each, which stays for later requests."""
 
 import gzip
 import threading
@@ -28,8 +28,8 @@ class Watch:
         _threads.append(threading.get_ident())
 
 
-async def _get(path: str) -> httpx.Response:
-    transport = httpx.ASGITransport(SyncHandler(), raise_app_exceptions=False)
+async def _get(path: str, handler: SyncHandler | None = None) -> httpx.Response:
+    transport = httpx.ASGITransport(handler or SyncHandler(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         return await client.get(path)
 
@@ -44,6 +44,17 @@ async def test_all_of_a_request_runs_in_one_thread_that_is_not_the_event_loops(s
     assert len(_threads) == 4
     assert len(set(_threads)) == 1
     assert threading.get_ident() not in _threads
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_next_request_gets_the_same_thread_and_its_connection(settings) -> None:
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.Watch"]
+    _threads.clear()
+    handler = SyncHandler()
+    for _ in range(2):
+        assert (await _get("/healthz", handler)).status_code == 200
+    assert len(_threads) == 4
+    assert len(set(_threads)) == 1
 
 
 @pytest.mark.django_db(transaction=True)
