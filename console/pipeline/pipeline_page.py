@@ -16,9 +16,10 @@ from monitoring.history import history_disk, written_range
 from monitoring.history.levels import DAY_MS, LEVELS, Level
 from monitoring.history.root_folder import current
 from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
-from monitoring.pipeline import backfill
+from monitoring.pipeline import backfill, cluster_lock
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import loads
+from monitoring.redis_client import RedisDown
 
 _RUNS_SHOWN = 20
 
@@ -30,11 +31,15 @@ def context(
     state = PipelineState.objects.filter(cluster=cluster).first()
     runs = PipelineRun.objects.filter(cluster=cluster)
     failed = runs.filter(state__in=[RunState.FAILED, RunState.WAITING])[:_RUNS_SHOWN]
+    newest = [_run(run) for run in runs[:_RUNS_SHOWN]]
+    for row in newest:
+        if row["state"] == RunState.RUNNING:
+            row["error"] = _silence(cluster)
     return {
         "state": state,
         "disk": history_disk.space(current()),
         "levels": [_level(level, state) for level in LEVELS],
-        "runs": [_run(run) for run in runs[:_RUNS_SHOWN]],
+        "runs": newest,
         "failed": [_run(run) for run in failed],
         "backfill": _backfill(cluster),
         "last_backfill": _last_backfill(cluster),
@@ -108,6 +113,21 @@ def _run(run: PipelineRun) -> dict[str, Any]:
         "bytes": run.bytes,
         "error": sentence(loads(run.error)) if run.error else "",
     }
+
+
+def _silence(cluster: Cluster) -> str:
+    """The text at a running job whose worker shows no sign of life; "" if it shows one, or if Redis
+    does not answer."""
+    try:
+        silent_ms = cluster_lock.silent_ms(cluster.slug)
+    except RedisDown:
+        return ""
+    if silent_ms is None:
+        return _("Its worker has ended. The job is tried again in some seconds.")
+    if silent_ms < cluster_lock.SILENT_MS:
+        return ""
+    text = _("No sign of life of its worker for %(time)s: it may have ended.")
+    return text % {"time": times.duration(silent_ms / 1000)}
 
 
 def _written(cluster: Cluster) -> dict[str, str] | None:

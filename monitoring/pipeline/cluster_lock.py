@@ -18,6 +18,7 @@ from monitoring import redis_client
 from monitoring.redis_lock import renew, try_lock
 
 _LOCK_MS, _RENEW_S = 20_000, 4.0
+SILENT_MS = 10_000  # a holder that has not renewed it for so long may have ended
 _POLL_S = 1.0
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ def held(slug: str, wait_s: float = 0.0) -> Iterator[bool]:
 
     Raises RedisDown.
     """
-    key, holder = f"aerie:pipeline:{slug}", uuid.uuid4().hex
+    key, holder = _key(slug), uuid.uuid4().hex
     deadline_s = time.monotonic() + wait_s
     while True:
         with try_lock(key, holder, _LOCK_MS) as other:
@@ -40,6 +41,17 @@ def held(slug: str, wait_s: float = 0.0) -> Iterator[bool]:
             yield False
             return
         time.sleep(_POLL_S)
+
+
+def silent_ms(slug: str) -> int | None:
+    """How long ago the holder took or renewed the lock; None = nobody has it. Raises RedisDown."""
+    with redis_client.quick() as client:
+        left_ms = client.pttl(_key(slug))
+    return None if left_ms < 0 else max(_LOCK_MS - left_ms, 0)
+
+
+def _key(slug: str) -> str:
+    return f"aerie:pipeline:{slug}"
 
 
 @contextmanager

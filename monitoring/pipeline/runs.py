@@ -92,12 +92,15 @@ def _reason_of(error: Exception) -> Reason:
     return Reason(code, why=why)
 
 
-def mark_lost(cluster: Cluster) -> None:
-    """Runs that are still running are those of a worker that ended: the caller has the lock."""
+def mark_lost(cluster: Cluster) -> bool:
+    """Runs that are still running are those of a worker that ended: the caller has the lock.
+
+    Returns whether there was one.
+    """
     running = PipelineRun.objects.filter(cluster=cluster, state=RunState.RUNNING)
     lost = {"error": dumps(Reason("worker_lost"))}
-    running.filter(attempt__gte=LOST_MAX).update(state=RunState.FAILED, **lost)
-    running.update(state=RunState.WAITING, **lost)
+    failed = running.filter(attempt__gte=LOST_MAX).update(state=RunState.FAILED, **lost)
+    return bool(failed + running.update(state=RunState.WAITING, **lost))
 
 
 def delete_settled(cluster: Cluster, due: set[JobKey]) -> None:

@@ -35,8 +35,7 @@ def roll_up(slug: str) -> None:
     # Imported late, so that other processes do not load Spark.
     from monitoring.pipeline import services
 
-    with redis_client.guarded() as client:
-        client.delete(_key(slug))
+    _forget_sent(slug)
     cluster = Cluster.objects.filter(slug=slug).first()
     if cluster is None or Report.objects.filter(state=State.QUEUED).exists():
         return
@@ -57,8 +56,9 @@ def end_lost_runs() -> None:
     running = PipelineRun.objects.filter(state=RunState.RUNNING)
     for cluster in Cluster.objects.filter(pk__in=running.values("cluster")):
         with cluster_lock.held(cluster.slug) as is_held:
-            if is_held:
-                runs.mark_lost(cluster)
+            is_lost = is_held and runs.mark_lost(cluster)
+        if is_lost:  # a message that waits may be lost, too: the worker had fetched it
+            _forget_sent(cluster.slug)
         if is_held:
             send(cluster.slug)
 
@@ -82,6 +82,11 @@ def send(slug: str) -> None:
         if not client.set(_key(slug), 1, nx=True, px=EXPIRES_S * 1000):
             return
     current_app.send_task("monitoring.pipeline.tasks.roll_up", (slug,), expires=EXPIRES_S)
+
+
+def _forget_sent(slug: str) -> None:
+    with redis_client.guarded() as client:
+        client.delete(_key(slug))
 
 
 def _key(slug: str) -> str:

@@ -12,6 +12,7 @@ from monitoring.history import writer, written_range
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.root_folder import current
 from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
+from monitoring.pipeline import cluster_lock
 from monitoring.pipeline.backfill import ATTEMPTS_MAX
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps
@@ -68,6 +69,25 @@ def test_it_shows_levels_and_what_failed_and_why(cluster, client_of, operator):
     assert "2 hours wait to be computed" in page
     assert "No space is left for the history: No space left." in page
     assert "Start the back-fill" not in page
+
+
+def test_a_running_job_whose_worker_shows_no_sign_of_life_says_so(
+    cluster, client_of, operator, redis_server, monkeypatch
+):
+    monkeypatch.setattr(cluster_lock, "_RENEW_S", 1000.0)
+    PipelineRun.objects.create(
+        cluster=cluster, kind="hour", start_ms=HOUR_MS, state=RunState.RUNNING, attempt=1,
+        started_at=timezone.now(),
+    )  # fmt: skip
+    client = client_of(operator)
+    with cluster_lock.held("local"):
+        page = client.get(URL).content.decode()
+        assert "running" in page
+        assert "Its worker" not in page
+        redis_server.client().pexpire("aerie:pipeline:local", 8_000)  # not renewed for 12 s
+        page = client.get(URL).content.decode()
+        assert "No sign of life of its worker for 1" in page
+    assert "Its worker has ended." in client.get(URL).content.decode()
 
 
 def test_it_says_which_range_was_written(cluster, client_of, operator):

@@ -30,6 +30,14 @@ def test_it_is_free_soon_after_its_holder_was_killed(redis_server):
         assert 0 < redis_server.client().pttl(KEY) <= 20_000
 
 
+def test_its_last_sign_of_life_is_known(redis_server, monkeypatch):
+    monkeypatch.setattr(cluster_lock, "_RENEW_S", 1000.0)
+    assert cluster_lock.silent_ms("local") is None
+    with cluster_lock.held("local"):
+        redis_server.client().pexpire(KEY, 5_000)
+        assert cluster_lock.silent_ms("local") >= 15_000
+
+
 def test_who_waits_gets_it_when_it_is_free(redis_server, monkeypatch):
     client = redis_server.client()
     client.set(KEY, "another")

@@ -54,6 +54,8 @@ def test_a_round_of_beat_does_all_hours_one_message_each(
 
 def test_a_job_whose_worker_was_killed_waits_and_the_next_message_is_sent(redis_server, sent):
     lost = running("local")
+    tasks.send("local")
+    sent.clear()  # lost with the worker, which had fetched it
     tasks.end_lost_runs()
     lost.refresh_from_db()
     assert (lost.state, loads(lost.error).code) == (RunState.WAITING, "worker_lost")
