@@ -14,9 +14,9 @@ from console.reassignments.actions import cancel, elect, reassign
 from console.reassignments.actions.cancel import CancelReassignments
 from console.reassignments.actions.elect import ElectLeaders
 from console.reassignments.actions.reassign import ReassignPartitions
-from console.reassignments.assignment import assign
 from console.reassignments.cluster_state import ClusterState, Partition
 from console.reassignments.moves import Move
+from console.reassignments.propose_replicas import propose_replicas
 from console.topics.actions.shared import names_as_resource
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition, partition_key
@@ -82,7 +82,7 @@ def _planned_moves(state: ClusterState, topics: list[str], wanted: WantedAssignm
         racks = {broker: state.racks[broker] for broker in wanted.brokers}
         factors = dict.fromkeys(topics, wanted.factor) if wanted.factor is not None else {}
         try:
-            wanted_replicas = assign(current, racks, factors)
+            wanted_replicas = propose_replicas(current, racks, factors)
         except ValueError as error:
             text = _("A topic has more replicas than there are chosen brokers.")
             raise PlanRefused(text) from error

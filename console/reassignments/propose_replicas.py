@@ -1,4 +1,4 @@
-"""An assignment of partitions to brokers that moves little. Pure.
+"""Proposes an assignment of partitions to brokers that moves little. Pure.
 
 Replicas that may stay do stay. Then replicas move from brokers with more to brokers with fewer, as
 long as that makes the counts more even and no partition lies on fewer racks. Finally the order of
@@ -15,7 +15,7 @@ Replicas = tuple[int, ...]
 Assignment = dict[TopicPartition, Replicas]
 
 
-def assign(
+def propose_replicas(
     current: Mapping[TopicPartition, Replicas],
     racks: Mapping[int, str | None],
     factors: Mapping[str, int] | None = None,
