@@ -19,8 +19,8 @@ class BrokersConfig(AppConfig):
         register(SetLogLevel())
         register_fragment(
             "brokers",
-            Fragment("broker.view", "brokers/live_list.html", broker_list.context, TABLE_PARAMS),
+            Fragment("broker.view", "brokers/list_content.html", broker_list.context, TABLE_PARAMS),
         )
         register_fragment(
-            "broker", Fragment("broker.view", "brokers/live_broker.html", broker_page.context)
+            "broker", Fragment("broker.view", "brokers/broker_content.html", broker_page.context)
         )

@@ -1,4 +1,4 @@
-"""The live list of a cluster's brokers (templates/brokers/live_list.html)."""
+"""The live list of a cluster's brokers (templates/brokers/list_content.html)."""
 
 from collections.abc import Mapping
 from typing import Any

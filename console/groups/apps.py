@@ -19,7 +19,9 @@ class GroupsConfig(AppConfig):
         )
         register(
             "group",
-            Fragment("group.view", "groups/live_group.html", group_page.context, group_page.PARAMS),
+            Fragment(
+                "group.view", "groups/group_content.html", group_page.context, group_page.PARAMS
+            ),
         )
         register_action(ResetOffsets())
         register_action(DeleteGroup())
