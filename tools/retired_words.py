@@ -627,6 +627,8 @@ RETIRED = {
     "SlashMiddleware": "TrailingSlashMiddleware",
     "console.ui.moment_input": "console.ui.datetime_input",
     "MomentInput": "DateTimeInput",
+    "console.records.decode": "console.records.shown_data",
+    "decode.Decoded": "shown_data.ShownData",
     "console.records.display": "console.records.display_options",
     "monitoring.gateway.wire.commits": "monitoring.gateway.wire.offset_fetch",
     "monitoring.gateway.wire.offsets": "monitoring.gateway.wire.list_offsets",

@@ -9,8 +9,8 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from console.records import field_paths
-from console.records.decode import ENCODING_NAMES
 from console.records.field_paths import FieldPath, PathInvalid, TooManyPaths
+from console.records.shown_data import ENCODING_NAMES
 from monitoring.records.decoders.encodings import AUTO
 
 _CHOICES = tuple(ENCODING_NAMES.items())

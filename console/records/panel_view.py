@@ -11,11 +11,11 @@ from django.views.decorators.http import require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.records import read_records
-from console.records.decode import Decoded
 from console.records.display_options import DEFAULT, DisplayForm
 from console.records.forms import OFFSET_MAX, PARTITION_MAX
 from console.records.hex_dump import DUMPED_BYTES_MAX, hex_dump
 from console.records.json_tree import Node, tree
+from console.records.shown_data import ShownData
 from console.topics.topic_context import topic_context
 from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
@@ -28,7 +28,7 @@ class PanelPart:
 
     name: str
     title: str
-    data: Decoded
+    data: ShownData
     tree: Node | None = None
     hex: str = ""
     hex_is_cut: bool = False
@@ -74,7 +74,7 @@ def _batch(request: ClusterRequest, topic: str, partition: int, offset: int) -> 
 
 
 def _part(
-    name: str, title: str, data: Decoded, masked: bytes | None, form: DisplayForm
+    name: str, title: str, data: ShownData, masked: bytes | None, form: DisplayForm
 ) -> PanelPart:
     """A key or value for the panel; `masked`: its bytes after masking."""
     if not masked or data.kind == "masked":

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from console.records import decode as decoding
-from console.records.decode import Decoded, decode
+from console.records import shown_data
 from console.records.display_options import DEFAULT, DisplayOptions
 from console.records.field_paths import Fields
+from console.records.shown_data import ShownData, decode
 from console.records.visible_text import visible
 from monitoring.gateway.record_row import RecordRow, SchemaNote
 from monitoring.records.decoders import internal_topics
 from monitoring.records.decoders.encodings import AUTO
 from monitoring.records.mask_record import MASK, MASK_BYTES, mask, rounded_size
 
-MASKED = Decoded("masked", text=MASK, size_bytes=0, preview=MASK)
+MASKED = ShownData("masked", text=MASK, size_bytes=0, preview=MASK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,9 @@ class ShownRecord:
     partition: int
     offset: int
     timestamp_ms: int | None
-    key: Decoded
-    value: Decoded
-    headers: tuple[tuple[str, Decoded], ...]
+    key: ShownData
+    value: ShownData
+    headers: tuple[tuple[str, ShownData], ...]
     columns: tuple[str | None, ...] = ()
 
     @property
@@ -44,9 +44,9 @@ def shown_record(
     def with_size(
         unmasked: bytes | None,
         masked_data: bytes | None,
-        decoded: Decoded,
+        decoded: ShownData,
         note: SchemaNote | None = None,
-    ) -> Decoded:
+    ) -> ShownData:
         """`decoded`, with a size that tells the user nothing about masked data."""
         size_bytes = decoded.size_bytes if note is None else note.size_bytes
         if not targets or unmasked is None:
@@ -82,20 +82,20 @@ class _Part:
     topic: str = ""
     to_json: Callable[[], str] | None = None
 
-    def decoded(self) -> Decoded:
+    def decoded(self) -> ShownData:
         if self.to_json is None or not self.data:
             return decode(self.data, self.encoding)
         try:
-            return decoding.decoded_json(self.to_json(), len(self.data), self.topic)
+            return shown_data.decoded_json(self.to_json(), len(self.data), self.topic)
         except ValueError as error:
-            return decoding.refused_data(self.data, self.topic, str(error))
+            return shown_data.refused_data(self.data, self.topic, str(error))
 
     def text(self) -> str:
         """All of it as text, also if it is long; empty if it cannot be decoded."""
         try:
             if self.to_json is not None and self.data:
                 return self.to_json()
-            return decoding.whole_text(self.data, self.encoding)
+            return shown_data.whole_text(self.data, self.encoding)
         except ValueError:
             return ""
 
@@ -128,7 +128,7 @@ def _columns(
 ) -> tuple[str | None, ...]:
     if not display.columns:
         return ()
-    headers = [(name, decoding.whole_text(data)) for name, data in row.headers]
+    headers = [(name, shown_data.whole_text(data)) for name, data in row.headers]
     fields = Fields({"key": key.text, "value": value.text}, headers)
     texts = map(fields.text, display.columns)
     return tuple(None if text is None else visible(text) for text in texts)

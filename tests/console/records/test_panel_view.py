@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from console.records import read_records
-from console.records.decode import decode
 from console.records.models import MaskingRule
+from console.records.shown_data import decode
 from console.records.shown_record import MASKED, ShownRecord
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.record_row import RecordRow

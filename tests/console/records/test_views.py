@@ -7,9 +7,9 @@ from django.urls import reverse
 
 from console.audit.models import AuditEntry
 from console.records import read_records
-from console.records.decode import decode
 from console.records.models import MaskingRule
 from console.records.read_records import ReadResult
+from console.records.shown_data import decode
 from console.records.shown_record import ShownRecord
 from monitoring.clusters import kafka_cluster_id
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, OffsetOutOfRange, Refused

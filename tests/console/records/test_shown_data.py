@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.records.decode import HEX_BYTES_MAX, SHOWN_CHARS_MAX, decode, whole_text
+from console.records.shown_data import HEX_BYTES_MAX, SHOWN_CHARS_MAX, decode, whole_text
 
 
 def test_null_and_empty_are_distinguished():

@@ -1,8 +1,8 @@
-"""Decodes the bytes of a key, value or header for pages: as JSON, text, hex or as the user chose.
+"""What a page shows of a key, value or header: the text and a preview. Pure.
 
-Pure. Decoding never fails: bytes that are neither JSON nor text nor of a recognized encoding are
-shown as hex. So are bytes that the chosen decoder refuses, with its reason. Long data is truncated;
-its full size is shown.
+The bytes are decoded as JSON, text, hex or as the user chose. Decoding never fails: bytes that are
+neither JSON nor text nor of a recognized encoding are shown as hex. So are bytes that the chosen
+decoder refuses, with its reason. Long data is truncated; its full size is shown.
 
 A new format needs a function in monitoring/records/decoders/, its row in encodings.py there, and
 its name here.
@@ -37,7 +37,7 @@ _CONTROLS_SHARE_MAX = 0.2  # of a text; one with colour codes of a terminal has 
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class ShownData:
     """Decoded data. `kind` is null, empty, json, text, hex or masked; `size_bytes` is the full
     size. `encoding` names the decoder; it is empty if `kind` says how the data was decoded.
     `failure` says why the decoder that the user chose refused the data.
@@ -66,12 +66,12 @@ class Decoded:
         return str(ENCODING_NAMES.get(self.encoding, self.encoding))
 
 
-def decode(data: bytes | None, encoding: str = AUTO) -> Decoded:
+def decode(data: bytes | None, encoding: str = AUTO) -> ShownData:
     """Decode `data`, by default by its content; None is a null key or value (a tombstone)."""
     if data is None:
-        return Decoded("null", text="", size_bytes=0)
+        return ShownData("null", text="", size_bytes=0)
     if not data:
-        return Decoded("empty", text="", size_bytes=0)
+        return ShownData("empty", text="", size_bytes=0)
     text = _as_text(data) if encoding == AUTO else None
     if encoding == AUTO and text is None:
         encoding = encodings.recognized(data) or HEX
@@ -102,18 +102,18 @@ def whole_text(data: bytes | None, encoding: str = AUTO) -> str:
     return data.hex() if encoding == HEX else data.decode(errors="replace")
 
 
-def decoded_json(text: str, size_bytes: int, encoding: str) -> Decoded:
+def decoded_json(text: str, size_bytes: int, encoding: str) -> ShownData:
     """The JSON that a decoder made of data with `size_bytes`."""
     found = _of_text("json", indented(text, SHOWN_CHARS_MAX) or text, size_bytes, encoding)
     return replace(found, preview=_one_line(text))
 
 
-def refused_data(data: bytes, encoding: str, why: str) -> Decoded:
+def refused_data(data: bytes, encoding: str, why: str) -> ShownData:
     """Data that a decoder refused, in hex, with the reason."""
     return replace(_in_hex(data), encoding=encoding, failure=why)
 
 
-def _by_decoder(data: bytes, encoding: str) -> Decoded:
+def _by_decoder(data: bytes, encoding: str) -> ShownData:
     try:
         text = DECODERS[encoding](data)
     except ValueError as error:
@@ -123,17 +123,17 @@ def _by_decoder(data: bytes, encoding: str) -> Decoded:
     return _of_text("text", text, len(data), encoding)
 
 
-def _of_text(kind: str, shown: str, size_bytes: int, encoding: str = "") -> Decoded:
+def _of_text(kind: str, shown: str, size_bytes: int, encoding: str = "") -> ShownData:
     is_truncated = len(shown) > SHOWN_CHARS_MAX
     text, line = visible(shown[:SHOWN_CHARS_MAX]), _one_line(shown)
-    return Decoded(
+    return ShownData(
         kind, text, size_bytes, is_truncated=is_truncated, preview=line, encoding=encoding
     )
 
 
-def _in_hex(data: bytes) -> Decoded:
+def _in_hex(data: bytes) -> ShownData:
     shown = data[:HEX_BYTES_MAX].hex(" ", -2)  # groups of two bytes
-    return Decoded(
+    return ShownData(
         "hex",
         shown,
         len(data),
