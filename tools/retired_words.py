@@ -469,6 +469,7 @@ RETIRED = {
     "monitoring.read_model.rows": "monitoring.read_model.row_types",
     "monitoring.gateway.loop": "monitoring.gateway.event_loop",
     "monitoring.pipeline.plan": "monitoring.pipeline.due_jobs",
+    "console.audit.receivers": "console.audit.sign_in_and_account_entries",
     "console.audit.middleware": "console.audit.access_log",
     "console.logs": "console.log_filter",
     "console.records.downloads": "console.records.record_download",

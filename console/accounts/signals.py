@@ -1,4 +1,4 @@
-"""Signals about accounts; console/audit/receivers.py writes them to the audit log.
+"""Signals about accounts; console/audit/sign_in_and_account_entries.py writes the audit entries.
 
 Receivers run in the transaction of the sender.
 """

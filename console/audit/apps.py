@@ -7,4 +7,4 @@ class AuditConfig(AppConfig):
     name = "console.audit"
 
     def ready(self) -> None:
-        from console.audit import receivers  # noqa: F401  (connects them)
+        from console.audit import sign_in_and_account_entries  # noqa: F401  (connects receivers)

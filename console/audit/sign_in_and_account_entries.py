@@ -1,4 +1,4 @@
-"""Writes audit rows for sign-ins and changes of accounts."""
+"""Writes the audit entries of sign-ins and changes of accounts, as receivers of their signals."""
 
 from typing import Any
 
