@@ -20,7 +20,8 @@ from console.actions.redirect_to_plan import (
     unreadable_text,
 )
 from console.topics.configure_form import ConfigureForm
-from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
+from console.topics.create_form import CreateTopicForm
+from console.topics.forms import AddPartitionsForm, PurgeForm
 from console.topics.new_topic_presets import PRESETS, initial_values_like
 from console.topics.purge_plans import propose_purge
 from console.topics.restrictions import why_not_changeable
