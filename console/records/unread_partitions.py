@@ -103,10 +103,7 @@ def _notice(
         return UnreadNotice(title % params, sentence(detail))
     lines = [title % params]
     if named_brokers and brokers.get(named_brokers[0], {}).get("up"):
-        text = _(
-            "Its leader, broker %(id)d, sent no records in time: it is busy, or a batch is "
-            "too large to be decompressed here."
-        )
+        text = _("Its leader, broker %(id)d, sent no valid answer in time.")
         lines.append(text % {"id": named_brokers[0]})
     elif named_brokers:
         lines.append(_("Its leader, broker %(id)d, does not answer.") % {"id": named_brokers[0]})

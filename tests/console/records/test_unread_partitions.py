@@ -51,7 +51,7 @@ def test_a_leader_that_is_down_is_named():
 
 def test_a_leader_that_is_up_but_sends_no_records_is_not_called_down():
     [notice] = notices([UnreadPartition(0, SILENT)], a_snapshot(), "orders")
-    assert "Its leader, broker 1, sent no records in time" in notice.title
+    assert "Its leader, broker 1, sent no valid answer in time" in notice.title
 
 
 def test_different_reasons_get_separate_notices():

@@ -187,10 +187,16 @@ def test_the_form_leads_to_the_review_and_the_result_to_the_copies(filled, clien
         ({"how": "time"}, "one of the times"),
         ({"how": "time", "since": "2026-01-02T00:00", "until": "2026-01-01T00:00"}, "later than"),
         ({"most": "0"}, "greater than"),
-        ({"to": "absent"}, "could not be read"),
     ],
 )
 def test_bad_input_is_an_error_of_the_form(filled, client_of, operator, posted, why):
     answer = client_of(operator).post(URL, {"to": "target", "how": "all", "most": "10"} | posted)
     assert answer.status_code == 422
     assert why in answer.content.decode()
+
+
+def test_a_target_that_does_not_exist_is_said(filled, client_of, operator):
+    posted = {"to": "absent", "how": "all", "most": "10"}
+    answer = client_of(operator).post(URL, posted)
+    assert answer.status_code == 404
+    assert "could not be read" in answer.content.decode()
