@@ -6,7 +6,6 @@ with the session of a signed-in user. The consumer checks the right to the clust
 
 import gc
 import os
-import sys
 
 import django
 
@@ -34,6 +33,3 @@ application = ProtocolTypeRouter(
 # partitions a full collection then stops all threads for 80 ms, instead of 150. In a fork of
 # stack/fork_server.py most of it is frozen already: this call adds what the fork imported itself.
 gc.freeze()
-# A thread that waited for a database or a broker waits this long for another that computes, not
-# Python's 5 ms: a page waits 20 times.
-sys.setswitchinterval(0.0005)
