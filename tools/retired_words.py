@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.cluster.controller.leader_election": "brokerd.cluster.controller.next_partition_state",
     "framing.Reader": "request_reader.RequestReader",
     "brokerd.protocol.schema_check": "brokerd.protocol.request_length_check",
     "brokerd.protocol.value_reader": "brokerd.protocol.internal_value_reader",
