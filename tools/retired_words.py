@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.requests.led_partitions": "brokerd.server.requests.leader_check",
     "brokerd.cluster.controller.leader_election": "brokerd.cluster.controller.next_partition_state",
     "framing.Reader": "request_reader.RequestReader",
     "brokerd.protocol.schema_check": "brokerd.protocol.request_length_check",
@@ -355,7 +356,7 @@ RETIRED = {
     "brokerd.server.context": "brokerd.server.requests.context",
     "brokerd.server.dispatch": "brokerd.server.requests.request_codec",
     "brokerd.server.request_times": "brokerd.server.requests.request_times",
-    "brokerd.server.refusals": "brokerd.server.requests.led_partitions",
+    "brokerd.server.refusals": "brokerd.server.requests.leader_check",
     "brokerd.server.delayed_operations": "brokerd.server.requests.delayed_operations",
     "brokerd.server.pending_reads": "brokerd.server.background.pending_reads",
     "brokerd.server.disk_worker": "brokerd.server.background.disk_worker",
@@ -438,7 +439,7 @@ RETIRED = {
     "group_formatters": "internal_record_json",
     "transaction_formatters": "internal_record_json",
     "internal_records": "internal_topics",
-    "brokerd.server.requests.refusals": "brokerd.server.requests.led_partitions",
+    "brokerd.server.requests.refusals": "brokerd.server.requests.leader_check",
     "brokerd.server.api.table": "brokerd.server.wiring",
     "serve_large_fetch": "FetchHandler.serve_large",
     "Broker.config": "LiveSettings.config",

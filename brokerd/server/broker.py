@@ -47,7 +47,7 @@ from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.network.open_listeners import BindError
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router

@@ -40,7 +40,7 @@ from brokerd.server.produce.produce_state import (
 )
 from brokerd.server.produce.repeated_produces import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.responses import ProduceResponder
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 
 logger = logging.getLogger(__name__)
