@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "ProduceBatcher": "ProduceHandler",
+    "brokerd.server.produce.batch_admission": "brokerd.server.produce.batch_checks",
+    "brokerd.server.produce.batcher": "brokerd.server.produce.produce_handler",
     "brokerd.server.requests.led_partitions": "brokerd.server.requests.leader_check",
     "brokerd.cluster.controller.leader_election": "brokerd.cluster.controller.next_partition_state",
     "framing.Reader": "request_reader.RequestReader",
@@ -507,7 +510,7 @@ RETIRED = {
     "brokerd.coordinator.group.deadlines": "brokerd.coordinator.group.deadline_heap",
     "brokerd.cluster.zookeeper.codecs": "brokerd.cluster.zookeeper.znode_json",
     "brokerd.cluster.zookeeper.broker_info": "brokerd.cluster.zookeeper.znode_json",
-    "brokerd.server.produce.checks": "brokerd.server.produce.batch_admission",
+    "brokerd.server.produce.checks": "brokerd.server.produce.batch_checks",
     "brokerd.server.network.lookups": "brokerd.server.network.host_lookups",
     "brokerd.cli.group_offsets": "brokerd.cli.reset_arguments",
     "brokerd.cli.words": "brokerd.cli.error_messages",

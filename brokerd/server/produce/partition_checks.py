@@ -1,6 +1,6 @@
 """Whether a partition of a Produce may be written to: acks, leader, min.insync.replicas.
 
-Its batch is checked after that (`batch_admission`).
+Its batch is checked after that (`batch_checks`).
 """
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
