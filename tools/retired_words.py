@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "CleanedSegment": "CleanedSegmentWriter",
+    "brokerd.log.cleaner.cleaned_segment": "brokerd.log.cleaner.cleaned_segment_writer",
+    "brokerd.log.cleaner.clean_segments": "brokerd.log.cleaner.cleaning_round",
     "ProduceBatcher": "ProduceHandler",
     "brokerd.server.produce.batch_admission": "brokerd.server.produce.batch_checks",
     "brokerd.server.produce.batcher": "brokerd.server.produce.produce_handler",
@@ -37,7 +40,7 @@ RETIRED = {
     "brokerd.security.files": "brokerd.security.read_regular_file",
     "brokerd.server.api.quotas": "brokerd.server.api.client_quota_settings",
     "brokerd.coordinator.group.group": "brokerd.coordinator.group.group_metadata",
-    "brokerd.log.cleaner.cleaner": "brokerd.log.cleaner.clean_segments",
+    "brokerd.log.cleaner.cleaner": "brokerd.log.cleaner.cleaning_round",
     "brokerd.metrics": "brokerd.metric_counters",
     "walk_records": "validate_records",
     "NoBatchError": "InvalidProduceRecordsError",
