@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.coordinator.group.transitions": "brokerd.coordinator.group.group_states",
     "CleanedSegment": "CleanedSegmentWriter",
     "brokerd.log.cleaner.cleaned_segment": "brokerd.log.cleaner.cleaned_segment_writer",
     "brokerd.log.cleaner.clean_segments": "brokerd.log.cleaner.cleaning_round",
