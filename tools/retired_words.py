@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.network.open_listeners": "brokerd.server.network.listener_sockets",
     "brokerd.coordinator.group.transitions": "brokerd.coordinator.group.group_states",
     "CleanedSegment": "CleanedSegmentWriter",
     "brokerd.log.cleaner.cleaned_segment": "brokerd.log.cleaner.cleaned_segment_writer",
@@ -98,7 +99,7 @@ RETIRED = {
     "ActionOn": "ResourceAction",
     "console.reports.services.order": "console.reports.services.start",
     "brokerd.server.network.host_lookups": "SocketServer.host_lookups",
-    "brokerd.server.network.listener_tls": "brokerd.server.network.open_listeners",
+    "brokerd.server.network.listener_tls": "brokerd.server.network.listener_sockets",
     "brokerd.server.fetch.current_leaders": "brokerd.server.fetch.serve_fetch",
     "brokerd.protocol.metadata": "brokerd.protocol.messages",
     "brokerd.server.api.update_features": "brokerd.server.api.cluster",
@@ -204,7 +205,7 @@ RETIRED = {
     "ClusterMembership": "BrokerLifecycle",
     "SilentConnections": "ConnectionsWithoutRequest",
     "brokerd.server.network.network": "brokerd.server.network.socket_server",
-    "brokerd.server.network.listeners": "brokerd.server.network.open_listeners",
+    "brokerd.server.network.listeners": "brokerd.server.network.listener_sockets",
     "brokerd.config.listener_changes": "brokerd.config.permitted_listener_changes",
     "brokerd.cli.topic_description": "brokerd.cli.topic_lines",
     "brokerd.limits": "brokerd.integer_ranges",
