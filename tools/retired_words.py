@@ -348,7 +348,7 @@ RETIRED = {
     "IndexSpot": "BackgroundIndexBuild",
     "DataAside": "SegmentSnapshot",
     "warm_offset": "cached_from_offset",
-    "ProduceRound": "ProduceBatcher",
+    "ProduceRound": "ProduceHandler",
     "_LateFetch": "ServedFetch",
     "answer_in_turns": "ServedFetch",
     "WaitedFor": "MinBytesTracker",
