@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.cleaner.clean_segments import clean
 from brokerd.log.cleaner.cleanable_offsets import closed_segments, end_of
+from brokerd.log.cleaner.cleaning_round import clean
 from brokerd.log.cleaner.worker_messages import Job, RoundDone
 from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.log_manager import LogManager

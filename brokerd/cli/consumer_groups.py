@@ -8,10 +8,8 @@ from brokerd.cli import admin_calls, group_calls, group_lines, reset_offsets
 from brokerd.cli.client import Client
 from brokerd.cli.group_lines import Group
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int64, run
-from brokerd.cli.reset_arguments import csv_lines
 from brokerd.config.values import words
 from brokerd.errors import KafkaError
-from brokerd.topic_partition import TopicPartition
 
 TIMEOUT_MS = 5000
 GROUP_TYPES = ("consumer", "classic")
@@ -181,24 +179,7 @@ def _delete(client: Client, options: Options) -> None:
 
 
 def _reset(client: Client, options: Options) -> None:
-    plans: dict[str, dict[TopicPartition, int]] = {}
-    names = group_names(client, options)
-    for name in names:
-        state = group_calls.describe_group(client, name).state
-        plans[name] = {}
-        if state not in ("Empty", "Dead"):
-            _print_error(
-                f"Assignments can only be reset if the group '{name}' is inactive, but the current"
-                f" state is {state}."
-            )
-            continue
-        plans[name] = reset_offsets.plan(client, options, name)
-        if options.execute:
-            group_calls.commit_offsets(client, name, plans[name])
-    if options.export:
-        print(*csv_lines(plans, single=len(names) == 1), "", sep="\n")
-    else:
-        print(*group_lines.reset_table(plans), sep="\n")
+    reset_offsets.reset(client, options, group_names(client, options))
 
 
 def _delete_offsets(client: Client, options: Options) -> None:

@@ -11,7 +11,7 @@ Later versions append fields, so that they are read as version 3.
 from base64 import b64encode
 from typing import Any
 
-from brokerd.protocol.value_reader import ValueReader
+from brokerd.protocol.internal_value_reader import ValueReader
 from brokerd.topic_partition import TopicPartition
 
 

@@ -1,10 +1,11 @@
-"""consumer-groups --reset-offsets: which partitions are reset, and to which offsets."""
+"""consumer-groups --reset-offsets: plans which partitions are reset and to which offsets, prints
+the plan, and commits it with --execute."""
 
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from brokerd.cli import admin_calls, group_calls, reset_arguments
+from brokerd.cli import admin_calls, group_calls, group_lines, reset_arguments
 from brokerd.cli.client import Client
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int64, read_text
 from brokerd.cli.reset_arguments import Plan
@@ -43,7 +44,29 @@ def check_options(options: Options, scoped: bool) -> None:
         options.check_invalid(each, *(other for other in SCENARIOS if other != each))
 
 
-def plan(client: Client, options: Options, group: str) -> Plan:
+def reset(client: Client, options: Options, groups: Sequence[str]) -> None:
+    """Resets groups without members, if --execute is given; prints the plans. Raises CliError,
+    KafkaError."""
+    plans: dict[str, Plan] = {}
+    for group in groups:
+        state = group_calls.describe_group(client, group).state
+        plans[group] = {}
+        if state not in ("Empty", "Dead"):
+            print(
+                f"\nError: Assignments can only be reset if the group '{group}' is inactive, but"
+                f" the current state is {state}."
+            )
+            continue
+        plans[group] = _plan(client, options, group)
+        if options.execute:
+            group_calls.commit_offsets(client, group, plans[group])
+    if options.export:
+        print(*reset_arguments.csv_lines(plans, single=len(groups) == 1), "", sep="\n")
+    else:
+        print(*group_lines.reset_table(plans), sep="\n")
+
+
+def _plan(client: Client, options: Options, group: str) -> Plan:
     """The new offsets of the group. Raises CliError, KafkaError."""
     partitions = _partitions_in_scope(client, options, group)
     if options.has("from-file"):

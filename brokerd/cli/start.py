@@ -20,7 +20,7 @@ from brokerd.security.admin_token import TokenError
 from brokerd.security.build_ssl_context import TlsError, problems_of
 from brokerd.security.jaas import JaasError
 from brokerd.server.broker import Broker
-from brokerd.server.network.open_listeners import BindError
+from brokerd.server.network.listener_sockets import BindError
 from brokerd.server.network.selector import TimedSelector
 
 READY_TIMEOUT_S = 120

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from brokerd.protocol.advertised_versions import is_flexible
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.framing import Reader, malformed, skip_tags
+from brokerd.protocol.framing import malformed, skip_tags
+from brokerd.protocol.request_reader import RequestReader
 from brokerd.protocol.varint import read_uvarint
 
 TOPIC_IDS_FROM = 13
@@ -76,7 +77,7 @@ class FetchRequest:
 
 def decode_fetch(view: memoryview, position: int, version: int) -> FetchRequest:
     """The request whose body starts at `position` of a frame; KafkaError if it does not parse."""
-    reader = Reader(view, position, is_flexible(ApiKey.FETCH, version))
+    reader = RequestReader(view, position, is_flexible(ApiKey.FETCH, version))
     try:
         return _decode(reader, version)
     except (struct_error, IndexError):
@@ -85,7 +86,7 @@ def decode_fetch(view: memoryview, position: int, version: int) -> FetchRequest:
         raise malformed("a string is not UTF-8") from None
 
 
-def _decode(reader: Reader, version: int) -> FetchRequest:
+def _decode(reader: RequestReader, version: int) -> FetchRequest:
     head: tuple[Any, ...]
     if version >= REPLICA_STATE_FROM:
         head = (-1, *reader.struct(_HEAD_V15))
@@ -112,7 +113,7 @@ def _decode(reader: Reader, version: int) -> FetchRequest:
     return request
 
 
-def _topic(reader: Reader, version: int) -> tuple[str, bytes]:
+def _topic(reader: RequestReader, version: int) -> tuple[str, bytes]:
     if version >= TOPIC_IDS_FROM:
         start = reader.position
         reader.position = end = start + 16
@@ -125,7 +126,7 @@ def _topic(reader: Reader, version: int) -> tuple[str, bytes]:
     return str(name, "utf-8"), NO_TOPIC_ID
 
 
-def _rows(reader: Reader, layout: Struct, count: int) -> Iterator[tuple[Any, ...]]:
+def _rows(reader: RequestReader, layout: Struct, count: int) -> Iterator[tuple[Any, ...]]:
     """Items of fixed size."""
     start = reader.position
     reader.position = end = start + count * layout.size
@@ -134,7 +135,9 @@ def _rows(reader: Reader, layout: Struct, count: int) -> Iterator[tuple[Any, ...
     return layout.iter_unpack(reader.view[start:end])
 
 
-def _legacy_partitions(reader: Reader, request: FetchRequest, topic: str, version: int) -> None:
+def _legacy_partitions(
+    reader: RequestReader, request: FetchRequest, topic: str, version: int
+) -> None:
     count = reader.count()
     if version >= 9:
         layout, offset_at = _PARTITION_V9, 8
@@ -151,7 +154,7 @@ def _legacy_partitions(reader: Reader, request: FetchRequest, topic: str, versio
         request.offset_at = reader.position - layout.size + offset_at
 
 
-def _partitions(reader: Reader, request: FetchRequest, topic: str, topic_id: bytes) -> None:
+def _partitions(reader: RequestReader, request: FetchRequest, topic: str, topic_id: bytes) -> None:
     view = reader.view
     unpack, size = _PARTITION_V12.unpack_from, _PARTITION_V12.size
     for _ in range(reader.count()):
@@ -168,7 +171,7 @@ def _partitions(reader: Reader, request: FetchRequest, topic: str, topic_id: byt
     reader.tags()
 
 
-def _last_tags(reader: Reader, request: FetchRequest, version: int) -> None:
+def _last_tags(reader: RequestReader, request: FetchRequest, version: int) -> None:
     """The request's own tagged fields: of a replica that asks, who it is."""
     view, position = reader.view, reader.position
     if view[position] == 0:

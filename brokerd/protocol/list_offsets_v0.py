@@ -7,7 +7,7 @@ offsets i32). Response: topics with partitions (index i32, error i16, array of i
 from struct import Struct
 from typing import Any, NamedTuple
 
-from brokerd.protocol.framing import Reader
+from brokerd.protocol.request_reader import RequestReader
 
 _INT32 = Struct(">i")
 _PARTITION = Struct(">iqi")
@@ -28,7 +28,7 @@ RequestedTopic = tuple[str, list[RequestedPartition]]
 
 def decode_request(body: memoryview) -> list[RequestedTopic]:
     """The topics of a request. Raises KafkaError where it does not parse."""
-    reader = Reader(body, 0, flexible=False)
+    reader = RequestReader(body, 0, flexible=False)
     reader.struct(_INT32)
     return [
         (

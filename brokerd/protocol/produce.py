@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from brokerd.protocol.advertised_versions import is_flexible
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.framing import Reader, malformed
+from brokerd.protocol.framing import malformed
+from brokerd.protocol.request_reader import RequestReader
 from brokerd.protocol.schema_writer import write_count, write_text
 
 _ACKS_TIMEOUT = Struct(">hi")
@@ -61,7 +62,7 @@ class PartitionReply(NamedTuple):
 
 def decode_produce(view: memoryview, position: int, version: int) -> ProduceRequest:
     """The request whose body starts at `position` of a frame; KafkaError if it does not parse."""
-    reader = Reader(view, position, is_flexible(ApiKey.PRODUCE, version))
+    reader = RequestReader(view, position, is_flexible(ApiKey.PRODUCE, version))
     transactional_id = reader.text() if version >= 3 else None
     acks, timeout_ms = reader.struct(_ACKS_TIMEOUT)
     partitions: list[PartitionRecords] = []

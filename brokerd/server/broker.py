@@ -44,10 +44,10 @@ from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSour
 from brokerd.server.fetch.session_cache import FetchSessionCache
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.metadata_publisher import MetadataPublisher
-from brokerd.server.network.open_listeners import BindError
+from brokerd.server.network.listener_sockets import BindError
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router

@@ -16,7 +16,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log.cleaner.worker_messages import Limits
 from brokerd.security.build_ssl_context import StoreError, StoreGoneError, TlsError
-from brokerd.server.network.open_listeners import BindError
+from brokerd.server.network.listener_sockets import BindError
 from brokerd.server.network.socket_server import SocketServer
 
 logger = logging.getLogger(__name__)

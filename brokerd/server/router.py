@@ -36,7 +36,7 @@ from brokerd.server.network.connection import Connection
 from brokerd.server.network.loop_tick import LoopTick
 from brokerd.server.network.output import HELD_BYTES_MAX, Slot, UnreadableError
 from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
-from brokerd.server.produce.batcher import ProduceBatcher
+from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.produce.responses import refuse_old_produce
 from brokerd.server.requests.context import Handler, RequestContext
 from brokerd.server.requests.request_codec import (
@@ -70,7 +70,7 @@ class Router:
     def __init__(
         self,
         times: RequestTimes,
-        produces: ProduceBatcher,
+        produces: ProduceHandler,
         fetches: FetchHandler,
         handlers: dict[int, Handler],
         on_unreadable: Callable[[OSError], None],
@@ -86,15 +86,15 @@ class Router:
         self._on_unreadable = on_unreadable
         self._handlers = handlers
         self._fetches = fetches
-        self._batcher = produces
+        self._produces = produces
         self.tick = LoopTick(times.metrics.loop, times, produces.append_all)
-        self._batcher.append_tick = self.tick.append_all
+        self._produces.append_tick = self.tick.append_all
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def holds_receives(self) -> bool:
         """Whether Produces wait to be appended: their bytes in the buffer must not change."""
-        return bool(self._batcher.unappended)
+        return bool(self._produces.unappended)
 
     def frames(
         self,
@@ -110,21 +110,21 @@ class Router:
         one served. It stops early if the requests are many or slow, the replies are large, or
         Produces are not in the log yet. With `may_wait`, Produces may wait for the end of the
         iteration, in the buffer."""
-        waiting = self._batcher.unappended
+        waiting = self._produces.unappended
         try:
             if waiting and waiting[0][0] is connection:  # it comes again in this tick, after others
                 self.tick.append_all()
             position = self._frames(connection, buffer, view, start, end)
-            if self._batcher.unappended and not (
+            if self._produces.unappended and not (
                 may_wait
                 and position - start <= TOGETHER_BYTES_MAX
                 and self.tick.has_others
-                and self._batcher.can_share_append
+                and self._produces.can_share_append
             ):
                 self.tick.append_all()
             return position
         except BaseException:
-            self._batcher.discard()
+            self._produces.discard()
             self.times.discard()
             self.tick.fail()
             raise
@@ -132,7 +132,7 @@ class Router:
     def _frames(
         self, connection: Connection, buffer: bytearray, view: memoryview, start: int, end: int
     ) -> int:
-        position, produces = start, self._batcher
+        position, produces = start, self._produces
         others_bytes = produced = others = others_max = 0
         while end - position >= SMALLEST_FRAME_BYTES and not connection.closed:
             size, api_key, version = _unpack_head(buffer, position)
@@ -194,7 +194,7 @@ class Router:
         waits_for_produces = not (
             api_key == 0 and PRODUCE_VERSION_MIN <= version <= PRODUCE_VERSION_MAX
         )
-        if waits_for_produces and self._batcher.unappended:
+        if waits_for_produces and self._produces.unappended:
             # only then is known whether its Produces wait, or end the connection
             self.tick.append_all()
         if connection.tasks_open or (waits_for_produces and connection.produces_open):

@@ -30,7 +30,7 @@ from brokerd.server.api.topics import TopicHandlers
 from brokerd.server.api.transactions import TransactionHandlers
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.fetch.fetch_handler import FetchHandler
-from brokerd.server.produce.batcher import ProduceBatcher
+from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.requests.context import Handler
 from brokerd.server.router import Router
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def router(broker: Broker) -> Router:
     """The router: Produce and Fetch have their own handlers, all other APIs those of `handlers`."""
     config, led, purgatory = broker.settings.config, broker.led, broker.purgatory
-    produces = ProduceBatcher(
+    produces = ProduceHandler(
         led, broker.appends, purgatory, broker.clock, config.brokerd_validate_records
     )
     fetches = FetchHandler(

@@ -7,7 +7,7 @@ import pytest
 
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
-from brokerd.server.produce.batcher import FIRST_USES_MAX
+from brokerd.server.produce.produce_handler import FIRST_USES_MAX
 from tests.support.brokerd import BrokerdCluster
 from tests.support.wire import Wire
 from tests.support.zookeeper import ZooKeeper

@@ -9,7 +9,7 @@ the next decision is the same.
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from brokerd.cluster.controller.leader_election import first_state, next_state
+from brokerd.cluster.controller.next_partition_state import first_state, next_state
 from brokerd.cluster.controller.topic_deletions import TopicDeletions
 from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
 from brokerd.replication.state import PartitionState

@@ -26,6 +26,7 @@ from brokerd.coordinator.group import (
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group
+from brokerd.coordinator.group.group_states import Event, GroupState
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import (
     Effects,
@@ -37,7 +38,6 @@ from brokerd.coordinator.group.messages import (
 )
 from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, OffsetValue
 from brokerd.coordinator.group.store import GroupStore
-from brokerd.coordinator.group.transitions import Event, GroupState
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 

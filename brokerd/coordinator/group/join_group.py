@@ -8,10 +8,10 @@ from brokerd.coordinator.group import rebalance, sessions
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_metadata import Group, Member
+from brokerd.coordinator.group.group_states import ANSWERS, Action, GroupState, Request
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES, size_of
 from brokerd.coordinator.group.messages import JoinReply, JoinRequest, SyncReply, Ticket
 from brokerd.coordinator.group.records import GroupRecord
-from brokerd.coordinator.group.transitions import ANSWERS, Action, GroupState, Request
 from brokerd.errors import ErrorCode
 
 

@@ -14,6 +14,7 @@ from brokerd.coordinator.group import sessions
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group
+from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request
 from brokerd.coordinator.group.messages import (
     CommitRequest,
     DeleteReply,
@@ -22,7 +23,6 @@ from brokerd.coordinator.group.messages import (
     Ticket,
 )
 from brokerd.coordinator.group.records import GroupRecord, GroupsRecord, OffsetRecord, OffsetValue
-from brokerd.coordinator.group.transitions import ANSWERS, Action, Event, GroupState, Request
 from brokerd.errors import ErrorCode
 from brokerd.integer_ranges import INT16_MAX
 from brokerd.topic_partition import TopicPartition

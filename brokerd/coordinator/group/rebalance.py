@@ -14,9 +14,9 @@ from brokerd.coordinator.group import sessions
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group, Member
+from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request
 from brokerd.coordinator.group.messages import JoinReply, SyncReply
 from brokerd.coordinator.group.records import GroupRecord
-from brokerd.coordinator.group.transitions import ANSWERS, Action, Event, GroupState, Request
 from brokerd.errors import ErrorCode
 
 

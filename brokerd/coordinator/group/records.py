@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from struct import Struct
 
-from brokerd.protocol.value_reader import ValueReader
+from brokerd.protocol.internal_value_reader import ValueReader
 
 _INT16 = Struct(">h")
 _INT32 = Struct(">i")

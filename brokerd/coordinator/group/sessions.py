@@ -5,8 +5,8 @@ when a request of its own that waited is answered; else it is removed after its 
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_metadata import Group, Member
+from brokerd.coordinator.group.group_states import ANSWERS, Request
 from brokerd.coordinator.group.messages import HeartbeatRequest
-from brokerd.coordinator.group.transitions import ANSWERS, Request
 from brokerd.errors import ErrorCode
 
 

@@ -15,7 +15,7 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
-from brokerd.protocol.value_reader import ValueReader
+from brokerd.protocol.internal_value_reader import ValueReader
 
 STATES: Final = (
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead",

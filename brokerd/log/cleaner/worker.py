@@ -17,7 +17,7 @@ _NICENESS = 10  # behind the broker where both want the same core
 
 def serve(jobs: BinaryIO, answers: BinaryIO) -> None:
     # Imported here because it takes 0.3 s of a core: main has lowered the priority before.
-    from brokerd.log.cleaner.clean_segments import clean
+    from brokerd.log.cleaner.cleaning_round import clean
     from brokerd.log.cleaner.offset_map import SEED_BYTES
     from brokerd.log.cleaner.worker_messages import SegmentGroupDone, decode_job
 

@@ -20,7 +20,7 @@ from brokerd.replication.partition import Partition
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.requests.context import Fields, RequestContext
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 
 LATEST = -1
 EARLIEST = -2

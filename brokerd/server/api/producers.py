@@ -15,7 +15,7 @@ from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
 from brokerd.server.requests.context import Fields, RequestContext, error_part
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 
 NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 

@@ -11,7 +11,7 @@ from brokerd.protocol.fetch_request import NO_TOPIC_ID, READ_COMMITTED, FetchPar
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch.session_cache import FetchContext
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 
 FILES_MAX = 1_000
 """So many partitions of one Fetch have records, or have them read from the disk: each holds a file

@@ -19,7 +19,7 @@ from brokerd.server.fetch.serve_fetch import PARTITION_BYTES, ServedFetch, refus
 from brokerd.server.fetch.session_cache import FetchContext, FetchSessionCache
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import Since
 from brokerd.turns import finish_steps

@@ -7,7 +7,7 @@ from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch.fetch_attempt import ENOUGH, FILES_MAX, FetchAttempt, bytes_now
 from brokerd.server.fetch.session_cache import FetchContext
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 
 
 class MinBytesTracker:

@@ -25,7 +25,7 @@ from brokerd.server.network.connections_without_request import (
     FIRST_REQUEST_S,
     ConnectionsWithoutRequest,
 )
-from brokerd.server.network.open_listeners import Listeners
+from brokerd.server.network.listener_sockets import ListenerSockets
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
 from brokerd.server.network.tls_connection import TlsConnection, TlsOutputQueue
@@ -51,7 +51,7 @@ class SocketServer:
         self.connections: set[Connection] = set()
         self._silent = ConnectionsWithoutRequest()
         self._config = config
-        self.listeners = Listeners(self._on_connect, config)
+        self.listeners = ListenerSockets(self._on_connect, config)
         self.host_lookups = ThreadPoolExecutor(1, "lookups")
         """One thread for names that clients wrote, since a name server may never answer."""
         self._ciphertext = memoryview(bytearray(CIPHERTEXT_BYTES))
@@ -89,8 +89,8 @@ class SocketServer:
         self._expiry.start()
 
     async def open(self, config: BrokerConfig) -> BrokerConfig:
-        """Opens exactly the listeners of `config`, as `Listeners.open`; returns the settings with
-        the ports that were bound. Connections of a closed listener end soon."""
+        """Opens exactly the listeners of `config`, as `ListenerSockets.open`; returns the settings
+        with the ports that were bound. Connections of a closed listener end soon."""
         await self.listeners.open(config)
         if any(each.listener not in self.listeners for each in self.connections):
             self._loop.call_later(REMOVED_END_S, self._end_removed)

@@ -1,6 +1,6 @@
 """Whether a partition of a Produce may be written to: acks, leader, min.insync.replicas.
 
-Its batch is checked after that (`batch_admission`).
+Its batch is checked after that (`batch_checks`).
 """
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
@@ -9,7 +9,7 @@ from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.produce import PartitionRecords, ProduceRequest
 from brokerd.replication.partition import Partition
 from brokerd.server.produce.produce_state import ACKS_ALL
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 
 ACKS = (-1, 0, 1)
 ADMIN_CLIENT_ID = "__admin_client"

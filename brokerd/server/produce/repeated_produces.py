@@ -11,7 +11,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.batch_header_validator import is_plain
 from brokerd.protocol.produce import ProduceRequest, ResponseTemplate
 from brokerd.replication.partition import Partition
-from brokerd.server.produce.batch_admission import codec_max
+from brokerd.server.produce.batch_checks import codec_max
 
 MEMO_MAX_BYTES = 1024
 """A request that is longer up to its records (a client id may have 32 KiB, and unknown tagged

@@ -15,7 +15,7 @@ from brokerd.server.network.output import Slot
 from brokerd.server.produce.append_queues import AppendFuture
 from brokerd.server.produce.delayed_produce import AwaitAppends, AwaitDurable, mark_of
 from brokerd.server.produce.produce_state import PartitionRequest, PartitionResult, ProduceState
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import Since
 

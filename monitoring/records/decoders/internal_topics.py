@@ -10,7 +10,7 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Any
 
-from brokerd.protocol.value_reader import ValueReader
+from brokerd.protocol.internal_value_reader import ValueReader
 
 CONSUMER_OFFSETS, TRANSACTION_STATE = "__consumer_offsets", "__transaction_state"
 TOPICS = (CONSUMER_OFFSETS, TRANSACTION_STATE)

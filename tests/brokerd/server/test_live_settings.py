@@ -9,7 +9,7 @@ from brokerd.cluster.metadata_image import TopicInfo
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.security.build_ssl_context import TlsError
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
-from brokerd.server.network.open_listeners import BindError
+from brokerd.server.network.listener_sockets import BindError
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 

@@ -22,7 +22,7 @@ from brokerd.server.network import connection_expiry
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce import responses
 from brokerd.server.produce.append_queues import AppendQueues
-from brokerd.server.produce.batcher import ProduceBatcher
+from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router
@@ -82,7 +82,7 @@ class Bench:
         self.socket_server = SocketServer(config)
         times = RequestTimes(metrics, 1.0)
         self.get: Callable[[str, int], Partition | None] = self._has_none
-        produces = ProduceBatcher(
+        produces = ProduceHandler(
             led(lambda topic, index: self.get(topic, index), metrics),
             AppendQueues(clock, self.socket_server.buffers), Purgatory(times), clock,
             "header",

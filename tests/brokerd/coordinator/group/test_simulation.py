@@ -14,9 +14,9 @@ from brokerd.coordinator.group import offsets
 from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.group_metadata import Group
+from brokerd.coordinator.group.group_states import GroupState
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES
 from brokerd.coordinator.group.messages import JoinReply, LeavingMember, OffsetToCommit
-from brokerd.coordinator.group.transitions import GroupState
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, RANGE, Bench
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.cleaner.clean_segments import clean
+from brokerd.log.cleaner.cleaning_round import clean
 from brokerd.log.cleaner.log_cleaner_manager import Listener, LogCleanerManager
 from brokerd.log.cleaner.worker_messages import Job, Limits, RoundDone
 from brokerd.log.io.disk_jobs import DiskJob, run_now

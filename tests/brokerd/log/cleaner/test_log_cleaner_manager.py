@@ -11,7 +11,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoints, retention
-from brokerd.log.cleaner.clean_segments import clean
+from brokerd.log.cleaner.cleaning_round import clean
 from brokerd.log.cleaner.log_cleaner_manager import (
     Listener,
     LogCleanerManager,

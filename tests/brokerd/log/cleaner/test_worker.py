@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log.cleaner.clean_segments import Throttle
 from brokerd.log.cleaner.cleanable_offsets import closed_segments, end_of
+from brokerd.log.cleaner.cleaning_round import Throttle
 from brokerd.log.cleaner.worker_messages import (
     Job,
     RoundDone,

@@ -21,7 +21,7 @@ from brokerd.server.fetch.serve_fetch import AT_ONCE_MAX
 from brokerd.server.fetch.session_cache import FetchSessionCache
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
-from brokerd.server.produce.batcher import ProduceBatcher
+from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.requests.context import Handler
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
@@ -49,7 +49,7 @@ class Bench:
         self.pending_reads, self.purgatory = pending_reads, Purgatory(times)
         partitions = led(self._get, metrics)
         queues = AppendQueues(clock, self.socket_server.buffers)
-        produces = ProduceBatcher(partitions, queues, self.purgatory, clock, "header")
+        produces = ProduceHandler(partitions, queues, self.purgatory, clock, "header")
         fetches = FetchHandler(
             led=partitions, sessions=FetchSessionCache(10, lambda: 5), clock=clock,
             pending_reads=pending_reads, purgatory=self.purgatory, max_bytes=1 << 25,

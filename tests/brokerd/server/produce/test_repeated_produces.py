@@ -15,7 +15,7 @@ from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server.network.output import OutputQueue
-from brokerd.server.produce.batcher import ProduceBatcher
+from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.produce.repeated_produces import (
     MEMO_MAX_BYTES,
     MEMOS_MAX,
@@ -50,7 +50,7 @@ class Served:
         self.partition = partition
         queues: Any = SimpleNamespace(by_partition={})
         purgatory = Purgatory(RequestTimes(self.metrics, 60.0))
-        self._round = ProduceBatcher(
+        self._round = ProduceHandler(
             led(self._get, self.metrics), queues, purgatory, ManualClock(), "header"
         )
         self.memos = self._round._memos

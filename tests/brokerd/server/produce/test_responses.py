@@ -18,7 +18,7 @@ from brokerd.replication.partition import Partition
 from brokerd.server.network.output import HELD_BYTES_MAX, OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
 from brokerd.server.produce.append_queues import AppendQueues
-from brokerd.server.produce.batcher import ProduceBatcher
+from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.log.support import batch, open_log
@@ -74,7 +74,7 @@ class Bench:
         metrics, clock = BrokerMetrics(), ManualClock()
         self.appends = AppendQueues(clock, ReceiveBuffers(-1, lambda: None))
         self.purgatory = Purgatory(RequestTimes(metrics, 60.0))
-        self._round = ProduceBatcher(
+        self._round = ProduceHandler(
             led(self._get, metrics), self.appends, self.purgatory, clock, "header"
         )
 

@@ -29,7 +29,7 @@ class BindError(Exception):
         self.listener = listener
 
 
-class Listeners:
+class ListenerSockets:
     """`on_connect(socket, name)` is called when a client may be accepted, not before `accept`. No
     listener reaches further than those of `file`, the properties file, if it is given."""
 

@@ -1,4 +1,5 @@
-"""Finds the partitions of requests that this broker leads; counts refused Produces and Fetches.
+"""Checks that this broker leads a partition of a request, under the leader epoch that the client
+knows; counts refused Produces and Fetches.
 
 Kafka's FailedProduceRequestsPerSec and FailedFetchRequestsPerSec leave out what is expected of
 clients now and then (ReplicaManager.appendToLocalLog, readFromLog); so do the counts here.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokerd.cluster.controller.leader_election import first_state, next_state
+from brokerd.cluster.controller.next_partition_state import first_state, next_state
 from brokerd.replication.state import PartitionState
 
 ID = UUID(int=7)

@@ -16,7 +16,7 @@ import numpy as np
 
 from brokerd.log import names
 from brokerd.log.cleaner import log_to_clean
-from brokerd.log.cleaner.cleaned_segment import Buffer, CleanedSegment
+from brokerd.log.cleaner.cleaned_segment_writer import Buffer, CleanedSegmentWriter
 from brokerd.log.cleaner.cleaned_transactions import Transactions
 from brokerd.log.cleaner.log_to_clean import SegmentFiles
 from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
@@ -145,7 +145,7 @@ class _Cleaning:
         base_offset = group[0].base_offset
         modified_ns = os.stat(self._path(group[-1].base_offset, names.LOG)).st_mtime_ns
         self._check_wanted()
-        output = CleanedSegment(
+        output = CleanedSegmentWriter(
             self._job.directory, base_offset, self._job.name, self._job.index_interval_bytes
         )
         try:
@@ -201,7 +201,7 @@ class _Cleaning:
         return header.last_offset == last_offset
 
     def _write(
-        self, output: CleanedSegment, batches: list[StoredBatch], kept: list[Buffer | None]
+        self, output: CleanedSegmentWriter, batches: list[StoredBatch], kept: list[Buffer | None]
     ) -> bool:
         """Writes the records that are kept; returns whether they differ from what was read."""
         is_changed = False

@@ -23,7 +23,7 @@ BUFFERS_MAX: Final = 512
 Buffer = memoryview | bytearray
 
 
-class CleanedSegment(RebuiltIndexes):
+class CleanedSegmentWriter(RebuiltIndexes):
     """Methods that write raise OSError."""
 
     def __init__(

@@ -9,7 +9,7 @@ from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metric_counters import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.led_partitions import LedPartitions, check_current_epoch
+from brokerd.server.requests.leader_check import LedPartitions, check_current_epoch
 from tests.brokerd.replication.support import replica, state
 from tests.brokerd.server.led import led
 

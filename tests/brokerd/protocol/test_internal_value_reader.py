@@ -5,7 +5,7 @@ from struct import Struct
 
 import pytest
 
-from brokerd.protocol.value_reader import ValueReader
+from brokerd.protocol.internal_value_reader import ValueReader
 
 WRITTEN = b"\xff\xfe\x00\x00\x00\x07" + bytes(7) + b"\x09" + b"\x00\x02ab\x00\x00\x00\x01z"
 

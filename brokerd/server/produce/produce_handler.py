@@ -1,4 +1,4 @@
-"""Produce: those of one receive, or of an iteration of the loop, become one append per partition.
+"""Serves Produce: all of one receive, or of an iteration of the loop, are one append per partition.
 
 `add_run` checks the batches of requests that follow each other and collects them by partition;
 `append_all` appends them, then answers in order. Most requests are the same as the one before up
@@ -25,7 +25,7 @@ from brokerd.protocol.records import read_header
 from brokerd.replication.partition import Partition
 from brokerd.server.network.connection import Connection
 from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
-from brokerd.server.produce.batch_admission import (
+from brokerd.server.produce.batch_checks import (
     VALIDATE_ALL,
     admit,
     check_records,
@@ -40,7 +40,7 @@ from brokerd.server.produce.produce_state import (
 )
 from brokerd.server.produce.repeated_produces import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.responses import ProduceResponder
-from brokerd.server.requests.led_partitions import LedPartitions
+from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ batch among that partition's batches or why it was refused."""
 ParsedRequest = tuple[Connection, ProduceState, list[Place]]
 
 
-class ProduceBatcher:
+class ProduceHandler:
     """The Produces between `add_run` and `append_all`; their bytes are in the buffer."""
 
     __slots__ = (

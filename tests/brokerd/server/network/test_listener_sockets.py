@@ -14,7 +14,7 @@ from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.tls_settings import TlsSettings
 from brokerd.security.build_ssl_context import TlsError
 from brokerd.server.network import listener_tls_contexts
-from brokerd.server.network.open_listeners import UNPACED, BindError, Listeners
+from brokerd.server.network.listener_sockets import UNPACED, BindError, ListenerSockets
 from tests.support.pki import Authority
 from tests.support.ports import free_port
 from tests.support.wire import is_open
@@ -29,15 +29,15 @@ def config(listeners: str, more: str = "") -> BrokerConfig:
 
 
 @pytest.fixture
-async def listeners() -> AsyncIterator[Listeners]:
+async def listeners() -> AsyncIterator[ListenerSockets]:
     """It accepts, and says nothing to anybody."""
-    one = Listeners(lambda sock, name: sock.accept()[0].close())
+    one = ListenerSockets(lambda sock, name: sock.accept()[0].close())
     one.accept()
     yield one
     one.close()
 
 
-async def test_they_come_go_and_stay(listeners: Listeners) -> None:
+async def test_they_come_go_and_stay(listeners: ListenerSockets) -> None:
     await listeners.open(config("A://127.0.0.1:0,B://127.0.0.1:0"))
     first = listeners.ports
     assert all(map(is_open, first.values()))
@@ -53,7 +53,7 @@ async def test_they_come_go_and_stay(listeners: Listeners) -> None:
     assert listeners.ports == {"D": first["B"]}
 
 
-async def test_what_cannot_be_opened_changes_nothing(listeners: Listeners) -> None:
+async def test_what_cannot_be_opened_changes_nothing(listeners: ListenerSockets) -> None:
     port, other = free_port(), free_port()
     await listeners.open(config(f"A://127.0.0.1:{port}"))
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -79,7 +79,7 @@ async def test_what_cannot_be_opened_changes_nothing(listeners: Listeners) -> No
 
 
 async def test_one_that_is_open_speaks_as_before_when_its_store_is_gone(
-    listeners: Listeners, tmp_path: Path
+    listeners: ListenerSockets, tmp_path: Path
 ) -> None:
     store, issued = tmp_path / "store.pem", Authority("ours").issue("broker")
     store.write_text(issued.key + issued.chain)
@@ -94,7 +94,7 @@ async def test_one_that_is_open_speaks_as_before_when_its_store_is_gone(
 
 
 async def test_others_are_served_while_stores_are_opened(
-    listeners: Listeners, monkeypatch: pytest.MonkeyPatch
+    listeners: ListenerSockets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = threading.Event()
 
@@ -113,7 +113,7 @@ async def test_others_are_served_while_stores_are_opened(
 @pytest.mark.parametrize("place", ["0.0.0.0", "", "[::]", "[::ffff:0.0.0.0]", "0", "10.1.2.3"])
 async def test_none_is_opened_that_reaches_further_than_those_of_the_file(place: str) -> None:
     file, told = config("A://localhost:0"), "advertised.listeners=A://localhost:0\n"
-    one = Listeners(lambda sock, name: None, file)
+    one = ListenerSockets(lambda sock, name: None, file)
     await one.open(file)
     ports = one.ports
     wanted = config(f"A://localhost:0,B://{place}:0", told)
@@ -130,14 +130,16 @@ async def test_none_is_opened_that_reaches_further_than_those_of_the_file(place:
 async def test_those_of_the_file_are_where_the_file_has_them() -> None:
     told = "advertised.listeners=A://127.0.0.1:9\n"
     file = config("A://0.0.0.0:0", told)
-    one = Listeners(lambda sock, name: None, file)
+    one = ListenerSockets(lambda sock, name: None, file)
     for added in ("B://127.0.0.1:0", "B://0.0.0.0:0"):
         await one.open(config(f"A://0.0.0.0:0,{added}", told))
         assert list(one.ports) == ["A", "B"]
     one.close()
 
 
-async def test_one_that_was_closed_while_it_was_paused_stays_closed(listeners: Listeners) -> None:
+async def test_one_that_was_closed_while_it_was_paused_stays_closed(
+    listeners: ListenerSockets,
+) -> None:
     await listeners.open(config("A://127.0.0.1:0,B://127.0.0.1:0"))
     listeners.pause("B")
     await listeners.open(config("A://127.0.0.1:0"))
@@ -153,7 +155,7 @@ def _congestion_control(sock: socket.socket) -> bytes:
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
 async def test_who_comes_over_loopback_is_sent_to_without_pacing(host: str) -> None:
     taken: list[socket.socket] = []
-    one = Listeners(lambda sock, name: taken.append(sock.accept()[0]))
+    one = ListenerSockets(lambda sock, name: taken.append(sock.accept()[0]))
     await one.open(config(f"A://{host}:0"))
     one.accept()
     with socket.create_connection((host.strip("[]"), one.ports["A"])):
@@ -168,7 +170,7 @@ async def test_who_comes_over_loopback_is_sent_to_without_pacing(host: str) -> N
 async def test_elsewhere_the_congestion_control_is_the_systems() -> None:
     with socket.socket() as sock:
         of_the_system = _congestion_control(sock)
-    one = Listeners(lambda sock, name: None)
+    one = ListenerSockets(lambda sock, name: None)
     await one.open(config("A://0.0.0.0:0", "advertised.listeners=A://127.0.0.1:9\n"))
     (sock,) = one._sockets.values()
     assert _congestion_control(sock) == of_the_system
@@ -177,7 +179,7 @@ async def test_elsewhere_the_congestion_control_is_the_systems() -> None:
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid", "a..b", "x" * 70])
 async def test_one_is_not_moved_to_an_address_that_cannot_be_on_its_own_port_either(
-    listeners: Listeners, host: str
+    listeners: ListenerSockets, host: str
 ) -> None:
     await listeners.open(config("A://127.0.0.1:0"))
     port = listeners.ports["A"]
@@ -190,7 +192,7 @@ async def test_one_is_not_moved_to_an_address_that_cannot_be_on_its_own_port_eit
 
 
 async def test_a_port_of_ones_own_is_free_for_it_where_nobody_else_has_it(
-    listeners: Listeners,
+    listeners: ListenerSockets,
 ) -> None:
     await listeners.open(config("A://127.0.0.1:0"))
     port = listeners.ports["A"]
@@ -206,7 +208,7 @@ async def test_a_port_of_ones_own_is_free_for_it_where_nobody_else_has_it(
 
 
 async def test_a_name_is_looked_up_while_others_are_served(
-    listeners: Listeners, monkeypatch: pytest.MonkeyPatch
+    listeners: ListenerSockets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served = threading.Event()
     get_address = socket.getaddrinfo

@@ -17,7 +17,7 @@ from brokerd.protocol.records import (
     read_header,
     write_crc,
 )
-from brokerd.server.produce.batch_admission import AT_ONCE_RECORDS, admit
+from brokerd.server.produce.batch_checks import AT_ONCE_RECORDS, admit
 
 HEADER_ONLY, ALL = False, True
 """brokerd.validate.records"""

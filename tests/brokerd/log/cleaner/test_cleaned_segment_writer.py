@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.log import names
-from brokerd.log.cleaner.cleaned_segment import CleanedSegment
+from brokerd.log.cleaner.cleaned_segment_writer import CleanedSegmentWriter
 
 
 @pytest.mark.parametrize("suffix", [names.INDEX, names.TIME_INDEX, names.LOG])
@@ -14,5 +14,5 @@ def test_nothing_is_left_of_a_segment_whose_files_cannot_be_made(
 ) -> None:
     Path(names.cleaned_file(str(tmp_path), 5, suffix, "job")).touch()
     with pytest.raises(FileExistsError):
-        CleanedSegment(str(tmp_path), 5, "job", 4096)
+        CleanedSegmentWriter(str(tmp_path), 5, "job", 4096)
     assert list(tmp_path.iterdir()) == []

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from brokerd.coordinator.group.transitions import (
+from brokerd.coordinator.group.group_states import (
     ANSWERS,
     TRANSITIONS,
     Event,

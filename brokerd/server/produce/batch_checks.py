@@ -1,4 +1,4 @@
-"""Decides whether a producer's batch may be appended, and what must be done to it before.
+"""Chooses and runs the checks of a producer's batch, and says what must be done before its append.
 
 `batch_header_validator` always checks the header and the CRC. The records are checked on a
 compacted topic (each needs a key); if the topic limits timestamps or stores with another codec; if

@@ -10,7 +10,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
 from brokerd.protocol.advertised_versions import ADVERTISED
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.schema_check import ITEMS_MAX, Progress, walker
+from brokerd.protocol.request_length_check import ITEMS_MAX, Progress, walker
 from brokerd.protocol.schema_writer import shapes
 from tests.brokerd.protocol.test_messages import SERVED, sample
 
