@@ -12,7 +12,7 @@ from console.segments.compression import Compression, compressions
 from console.segments.masked_sizes import with_rounded_sizes
 from console.segments.retention import Retention
 from monitoring.gateway.errors import GatewayError
-from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.wire.limits import TIME_MS_MAX
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
@@ -81,11 +81,12 @@ def read_partition(
 ) -> PartitionLog:
     """The segments of a partition, with their compression and what the retention deletes next."""
     masked = is_masked(principal, cluster, row.topic)
-    answer = describe_segments(cluster, row)
-    samples = _samples(cluster, row)
+    with for_cluster(cluster) as gateway:
+        answer = gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)
+        samples = _samples(gateway, row)
+        topic_retention = _retention(gateway, row.topic)
     compression = compressions(samples, is_masked=masked)
     found = [_without_invalid_times(each) for each in answer["segments"]]
-    topic_retention = read_retention(cluster, row.topic)
     log_start, high_watermark = answer.get("log_start_offset"), answer.get("high_watermark")
     due = topic_retention.due(found, log_start, high_watermark, now_ms)
     size_bytes = sum(each["size_bytes"] for each in found)
@@ -144,27 +145,24 @@ def _uncompressed_bytes(segments: list[dict[str, Any]]) -> int | None:
     return round(total)
 
 
-def _samples(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
+def _samples(gateway: Gateway, row: PartitionRow) -> dict[str, Any]:
     """Compression samples from the admin port; none if they cannot be read, for example because
     the broker is too old."""
     try:
-        with for_cluster(cluster) as gateway:
-            return gateway.brokerd_admin.compression(row.leader, row.topic, row.partition)
+        return gateway.brokerd_admin.compression(row.leader, row.topic, row.partition)
     except GatewayError:  # the segments themselves could be read
         return {"batches_max": 0, "segments": []}
 
 
 def read_retention(cluster: Cluster, topic: str) -> Retention:
     """The retention of a topic; without limits if its settings cannot be read."""
+    with for_cluster(cluster) as gateway:
+        return _retention(gateway, topic)
+
+
+def _retention(gateway: Gateway, topic: str) -> Retention:
     try:
-        with for_cluster(cluster) as gateway:
-            settings = gateway.topics.describe_configs(topic)
+        settings = gateway.topics.describe_configs(topic)
     except GatewayError:  # the segments themselves could be read
         return Retention()
     return Retention.of({each.name: each.value for each in settings})
-
-
-def describe_segments(cluster: Cluster, row: PartitionRow) -> dict[str, Any]:
-    """The segments as the admin port describes them."""
-    with for_cluster(cluster) as gateway:
-        return gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)

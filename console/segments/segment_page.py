@@ -8,10 +8,9 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.records.masking_rules import is_masked
 from console.segments.masked_sizes import with_rounded_sizes, without_positions
-from console.segments.partition_log import describe_segments
 from monitoring.encryption import SecretUnreadable, decrypt, encrypt
 from monitoring.gateway.errors import OffsetOutOfRange, Refused
-from monitoring.gateway.gateway import for_cluster
+from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 
@@ -54,19 +53,20 @@ def read_segment(
     masked = is_masked(principal, cluster, row.topic)
     prefix = f"{row.topic}/{row.partition}/{base_offset}/" if masked and kind == "batches" else ""
     number = parse_start(start, prefix)
-    segments = describe_segments(cluster, row)["segments"]
-    segment = next((each for each in segments if each["base_offset"] == base_offset), None)
-    if segment is None:
-        raise NoSegment
-    try:
-        found = _read_content(cluster, row, base_offset, kind, number)
-    except Refused as error:
-        if not number:
-            raise
-        text = _("This segment has no batch at position %(n)d.") % {"n": number}
-        if prefix:
-            text = _("This segment no longer has a batch at this position.")
-        raise OffsetOutOfRange(text) from error
+    with for_cluster(cluster) as gateway:
+        answer = gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)
+        found_segments = (e for e in answer["segments"] if e["base_offset"] == base_offset)
+        if (segment := next(found_segments, None)) is None:
+            raise NoSegment
+        try:
+            found = _read_content(gateway, row, base_offset, kind, number)
+        except Refused as error:
+            if not number:
+                raise
+            text = _("This segment has no batch at position %(n)d.") % {"n": number}
+            if prefix:
+                text = _("This segment no longer has a batch at this position.")
+            raise OffsetOutOfRange(text) from error
     next_start: int | str | None = _next_start(kind, number, found)
     if masked:
         found = without_positions(found)
@@ -113,11 +113,10 @@ def files_in_order(segment: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _read_content(
-    cluster: Cluster, row: PartitionRow, base_offset: int, kind: str, start: int
+    gateway: Gateway, row: PartitionRow, base_offset: int, kind: str, start: int
 ) -> dict[str, Any]:
     """One page of a segment: index entries from number `start`, or batches from that position."""
     where = (row.leader, row.topic, row.partition, base_offset)
-    with for_cluster(cluster) as gateway:
-        if kind == "batches":
-            return gateway.brokerd_admin.batches(*where, start, PAGE_SIZE)
-        return gateway.brokerd_admin.index(*where, kind, start, PAGE_SIZE)
+    if kind == "batches":
+        return gateway.brokerd_admin.batches(*where, start, PAGE_SIZE)
+    return gateway.brokerd_admin.index(*where, kind, start, PAGE_SIZE)
