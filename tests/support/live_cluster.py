@@ -13,6 +13,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
+from monitoring.clock import now_ms
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
 from tests.support.brokerd import BrokerdCluster
@@ -127,7 +128,9 @@ class LiveCluster:
 
     def produce_zeros(self, topic: str, size_bytes: int) -> None:
         """Write one record of zeros, compressed to a thousandth, to a topic of one partition."""
-        batch = bytes(encode_batch([Record(0, 1, None, bytes(size_bytes))], codec=Codec.GZIP))
+        # The time is today's: the retention deletes older records at once.
+        record = Record(0, now_ms(), None, bytes(size_bytes))
+        batch = bytes(encode_batch([record], codec=Codec.GZIP))
         with self.gateway() as gateway:
             (leader,) = (each.leader for each in gateway.topics.describe_topic(topic).partitions)
         broker = next(each for each in self.brokerd.brokers if each.id == leader)

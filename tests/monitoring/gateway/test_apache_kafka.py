@@ -141,11 +141,11 @@ def test_pages_have_no_records_of_aborted_or_open_transactions(kafka):
     producer = Producer({**settings, "transactional.id": "pages"})
     with for_cluster(kafka) as gateway:
         gateway.topics.create_topic(topic, 1, 1)
-        producer.init_transactions(30)
+        producer.init_transactions(60)
         for value in values:
             producer.begin_transaction()
             producer.produce(topic, value, partition=0)
-            assert producer.flush(20) == 0
+            assert producer.flush(60) == 0
             if value.startswith(b"committed"):
                 producer.commit_transaction(30)
             elif value == b"aborted":
