@@ -9,12 +9,14 @@ from urllib.parse import urlencode
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from console.accounts.rights import Rights
 from console.alerts.visible_alerts import alerts_in_scope
 from console.audit import visible_entries
 from console.audit.models import AuditEntry
 from console.ui.links import group_url
+from console.ui.numbers import count
 from monitoring.models import Alert, Cluster, ClusterEvent
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import EVERYTHING
@@ -98,12 +100,22 @@ def _events(
         is_there = snapshot is not None and snapshot.has_group(event.name)
         # What a group read that is gone is not known: perhaps only topics outside of the scope.
         if is_there or rights.scope == EVERYTHING:
-            text = _("rebalanced, %(before)s → %(after)s members") % {
-                "before": event.members_before,
-                "after": event.members,
-            }
+            text = _rebalance_text(event)
             url = group_url(cluster.slug, event.name) if is_there else ""
             yield Change(event.at_ms, event.name, text, url)
+
+
+def _rebalance_text(event: ClusterEvent) -> str:
+    """How the number of members changed, else how many partitions have another owner."""
+    if event.members_before != event.members:
+        text = _("rebalanced, %(before)s → %(after)s members")
+        return text % {"before": event.members_before, "after": event.members}
+    text = ngettext(
+        "rebalanced, %(n)s partition has another owner",
+        "rebalanced, %(n)s partitions have other owners",
+        event.moved or 0,
+    )
+    return text % {"n": count(event.moved or 0)}
 
 
 def _broker_change(slug: str, event: ClusterEvent, brokers: set[int]) -> Change:

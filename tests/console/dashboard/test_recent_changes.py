@@ -26,8 +26,9 @@ def at_ms(day: str, hour: int = 12) -> int:
     return int(datetime.fromisoformat(f"{day}T{hour:02}:00:00+00:00").timestamp() * 1000)
 
 
-def an_event(cluster, name: str, at: int, kind: str = "rebalance") -> ClusterEvent:
-    counts = {"members_before": 1, "members": 2, "moved": 1} if kind == "rebalance" else {}
+def an_event(cluster, name: str, at: int, kind: str = "rebalance", **counts: int) -> ClusterEvent:
+    if kind == "rebalance":
+        counts = {"members_before": 1, "members": 2, "moved": 1} | counts
     return ClusterEvent.objects.create(
         cluster=cluster, tick=at, at_ms=at, kind=kind, name=name, **counts
     )
@@ -79,6 +80,12 @@ def test_a_rebalance_is_in_what_changed_also_for_a_process_that_saw_only_the_las
     snapshot_cache.forget("local")
     for page in ("/c/local/", PAGE):
         assert "rebalanced, 2 → 1 members" in client_of(viewer).get(page).content.decode(), page
+
+
+def test_a_rebalance_of_as_many_members_says_how_many_partitions_moved(local, viewer, client_of):
+    an_event(local, "billing", at_ms("2026-03-01"), members_before=2, members=2, moved=3)
+    page = client_of(viewer).get(f"{PAGE}?first=2026-03-01&last=2026-03-01").content.decode()
+    assert "rebalanced, 3 partitions have other owners" in page
 
 
 def test_nobody_sees_the_rebalance_of_a_group_that_they_may_not_see(local, admin, viewer):
