@@ -10,7 +10,7 @@ from console.accounts.principal import Principal
 from console.records.masking_rules import is_masked
 from console.segments.compression import Compression, compressions
 from console.segments.masked_sizes import with_rounded_sizes
-from console.segments.retention import Retention
+from console.segments.retention import SETTINGS, Retention
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.wire.limits import TIME_MS_MAX
@@ -162,7 +162,7 @@ def read_retention(cluster: Cluster, topic: str) -> Retention:
 
 def _retention(gateway: Gateway, topic: str) -> Retention:
     try:
-        settings = gateway.topics.describe_configs(topic)
+        settings = gateway.topics.describe_configs(topic, SETTINGS)
     except GatewayError:  # the segments themselves could be read
         return Retention()
     return Retention.of({each.name: each.value for each in settings})

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
+SETTINGS = ("cleanup.policy", "retention.ms", "retention.bytes", "min.compaction.lag.ms")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from console.accounts.principal import Principal
 from console.records.masking_rules import mask_targets
 from console.records.read_records import require_readable
 from console.segments.compactable import CompactablePart, compactable_part
-from console.segments.retention import Retention
+from console.segments.retention import SETTINGS, Retention
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused
 from monitoring.gateway.gateway import Gateway, for_cluster
@@ -57,7 +57,7 @@ def start(principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int
     if "key" in targets:
         raise PermissionDenied(_("The keys of these records are masked for you."))
     with for_cluster(cluster) as gateway:
-        settings_of_topic = gateway.topics.describe_configs(row.topic)
+        settings_of_topic = gateway.topics.describe_configs(row.topic, SETTINGS)
         retention = Retention.of({each.name: each.value for each in settings_of_topic})
         if not retention.is_compacted:
             raise Refused(_("The cleanup.policy of this topic does not include compact."))

@@ -5,7 +5,7 @@ Every call waits for the broker's response, at most three times READ_S, and rais
 topic or all brokers (broker None) to the first that answers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -23,11 +23,17 @@ from monitoring.reasons import Reason
 
 
 def describe(
-    settings: ClientSettings, broker_id: int | None, resource_type: int, name: str
+    settings: ClientSettings,
+    broker_id: int | None,
+    resource_type: int,
+    name: str,
+    keys: Sequence[str] | None = None,
 ) -> list[ConfigValue]:
-    """All settings of a resource, sorted by name. Raises NotFound, also for a broker that is not
-    up."""
-    request = partial(wire_configs.describe_request, resource_type, name)
+    """The settings `keys` of a resource, None = all, sorted by name.
+
+    Raises NotFound, also for a broker that is not up.
+    """
+    request = partial(wire_configs.describe_request, resource_type, name, keys)
     answer = _call(settings, broker_id, request)
     try:
         error, text, values = wire_configs.decode_describe(resource_type, answer)

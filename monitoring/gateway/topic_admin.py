@@ -5,7 +5,7 @@ librdkafka runs in a separate process (librdkafka/topic_admin.py). Pages read th
 often, so this project's own client reads it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
@@ -56,9 +56,9 @@ class TopicAdmin:
         description: TopicDescription = self._call("describe_topic", request_timeouts.READ_S, name)
         return description
 
-    def describe_configs(self, topic: str) -> list[ConfigValue]:
-        """Every setting of a topic, sorted by name, defaults included."""
-        return config_requests.describe(self._settings, None, configs.TOPIC, topic)
+    def describe_configs(self, topic: str, names: Sequence[str] | None = None) -> list[ConfigValue]:
+        """These settings of a topic, None = all, sorted by name, defaults included."""
+        return config_requests.describe(self._settings, None, configs.TOPIC, topic, names)
 
     def alter_configs(
         self, topic: str, configs: Mapping[str, str | None], *, validate_only: bool = False

@@ -516,7 +516,7 @@ class FakeTopicAdmin:
         ]
         return TopicDescription(name, tuple(places), topic.topic_id)
 
-    def describe_configs(self, topic: str) -> list[ConfigValue]:
+    def describe_configs(self, topic: str, names: Sequence[str] | None = None) -> list[ConfigValue]:
         self._cluster.asked("describe_configs")
         own = self._cluster.topic(topic).configs
         return [
@@ -528,6 +528,7 @@ class FakeTopicAdmin:
                 False,
             )
             for key, value in sorted(DEFAULT_CONFIGS.items())
+            if names is None or key in names
         ]
 
     def alter_configs(

@@ -4,7 +4,7 @@ IncrementalAlterConfigs v1.
 librdkafka has neither documentation nor the cluster-wide dynamic defaults of brokers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brokerd.protocol import messages
@@ -29,13 +29,15 @@ _SOURCES = {
 _TOPIC, _DEFAULT = 1, 5
 
 
-def describe_request(resource_type: int, name: str, correlation_id: int) -> bytes:
-    """All settings of a topic or a broker, or all loggers of a broker.
+def describe_request(
+    resource_type: int, name: str, keys: Sequence[str] | None, correlation_id: int
+) -> bytes:
+    """The settings `keys` of a topic or a broker, or the loggers of a broker; None = all.
 
     The `name` of a broker is its id, or "" for the cluster-wide dynamic defaults.
     """
     version = _version(resource_type)
-    resource = {"resource_type": resource_type, "resource_name": name, "configuration_keys": None}
+    resource = {"resource_type": resource_type, "resource_name": name, "configuration_keys": keys}
     fields = {"resources": [resource], "include_synonyms": True}
     if version >= WITH_DOCUMENTATION:
         fields["include_documentation"] = True

@@ -135,11 +135,18 @@ def test_records_and_settings_are_read(written):
     assert (configs["retention.ms"].value, configs["retention.ms"].is_default) == ("3600000", False)
 
 
-def test_pages_have_no_records_of_aborted_or_open_transactions(kafka):
+@pytest.fixture
+def with_transactions(zookeeper, tmp_path):
+    """A broker of its own: the coordinator of a transaction may not be a broker that is gone."""
+    with apache_kafka(tmp_path, zookeeper.connect("/transactions")) as broker:
+        yield Cluster(slug="kafka", name="Kafka", bootstrap_servers=broker.address)
+
+
+def test_pages_have_no_records_of_aborted_or_open_transactions(with_transactions):
     topic, values = "transactions", [b"committed-1", b"aborted", b"committed-2", b"open"]
-    settings = {"bootstrap.servers": kafka.bootstrap_servers, "log_level": 0}
+    settings = {"bootstrap.servers": with_transactions.bootstrap_servers, "log_level": 0}
     producer = Producer({**settings, "transactional.id": "pages"})
-    with for_cluster(kafka) as gateway:
+    with for_cluster(with_transactions) as gateway:
         gateway.topics.create_topic(topic, 1, 1)
         producer.init_transactions(60)
         for value in values:

@@ -186,6 +186,15 @@ def test_configs_have_their_source(gateway, name):
             assert (told[key].value, told[key].is_default) == (value, True), key
 
 
+def test_only_the_settings_that_are_asked_for_are_described(gateway, name):
+    gateway.topics.create_topic(name, 1, 1, {"retention.ms": "60000"})
+    names = ["retention.ms", "cleanup.policy"]
+    told = gateway.topics.describe_configs(name, names)
+    assert [(each.name, each.value) for each in told] == [
+        ("cleanup.policy", "delete"), ("retention.ms", "60000"),
+    ]  # fmt: skip
+
+
 def test_a_setting_is_changed_and_removed_and_the_others_stay(gateway, name):
     gateway.topics.create_topic(name, 1, 1, {"cleanup.policy": "compact"})
 
