@@ -22,4 +22,4 @@ TOPIC_METADATA_S = 8.0  # of the topic that records are written to
 SILENT_LEADER_S = 8.0  # a copy ends when the leader has sent no record for so long
 PURGE_S = 2.0  # to give up records without an acknowledgement
 # Added for librdkafka, which connects and closes in each call.
-CONSUMER_GRACE_S, ADMIN_GRACE_S, PRODUCER_GRACE_S = 5, 10, 15
+ADMIN_GRACE_S, PRODUCER_GRACE_S = 10, 15
