@@ -228,10 +228,10 @@ if _database["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+    # Seconds; see console/http_handler.py. A PostgreSQL has a limited number of connections.
+    _database["CONN_MAX_AGE"] = 60
 else:
     _database["OPTIONS"] = {"connect_timeout": 5, **_database.get("OPTIONS", {})}
-    _database["CONN_HEALTH_CHECKS"] = True  # the server may have ended a connection that was kept
-_database["CONN_MAX_AGE"] = 60  # seconds; see console/http_handler.py
 DATABASES = {"default": _database}
 CACHES = {
     "default": {

@@ -85,6 +85,8 @@ _RECORDS = {
     "topic_not_on_cluster": gettext_noop("the cluster has no topic %(topic)s"),
     "partition_gone": gettext_noop("the topic or partition does not exist any more"),
     "partition_no_leader": gettext_noop("the partition has no leader"),
+    "partition_sends_nothing": gettext_noop("the leader sends no records from these offsets on"),
+    "throttled": gettext_noop("a quota of the cluster delays the console for longer than this"),
     "no_partition": gettext_noop("topic %(topic)s has no partition %(partition)d"),
     "offsets_held": gettext_noop(
         "partition %(partition)d of %(topic)s holds offsets %(first)d to %(last)d"

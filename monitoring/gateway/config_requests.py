@@ -15,10 +15,9 @@ from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.error_codes import raise_if_error
-from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
+from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable, Unsupported
 from monitoring.gateway.wire import configs as wire_configs
 from monitoring.gateway.wire.cluster_reader import ClusterReader
-from monitoring.gateway.wire.metadata import Broker
 from monitoring.reasons import Reason
 
 
@@ -77,16 +76,13 @@ async def _send(
     reader = ClusterReader(settings, broker_stats=None, now_ms=now_ms)
     try:
         brokers = (await reader.read_metadata(request_timeouts.READ_S, topics=[])).brokers
-        found = [broker for broker in brokers if broker_id in (None, broker.id)]
+        found = [(each.host, each.port) for each in brokers if broker_id in (None, each.id)]
         if not found:
             raise NotFound(Reason("no_such_broker", id=broker_id))
-        for broker in found[:-1]:
-            with suppress(ClusterUnavailable):
-                return await _ask(reader, broker, request)
-        return await _ask(reader, found[-1], request)
+        found.sort(key=lambda address: address != reader.answered)
+        for address in found[:-1]:
+            with suppress(ClusterUnavailable, Unsupported):
+                return await reader.channel(address).request(request, request_timeouts.READ_S)
+        return await reader.channel(found[-1]).request(request, request_timeouts.READ_S)
     finally:
         await reader.close()
-
-
-async def _ask(reader: ClusterReader, broker: Broker, request: Callable[[int], bytes]) -> bytes:
-    return await reader.request((broker.host, broker.port), request, request_timeouts.READ_S)

@@ -30,6 +30,7 @@ from monitoring.reasons import Reason
 LIMIT_MAX = 500
 _BYTES_MAX = 8 * 1024 * 1024  # of the keys, values and headers of a page
 _FETCH_BYTES = 256 * 1024  # of batches, from one partition at a time
+_LONG_FETCH_WAIT_MS = 2000  # for records in remote storage
 _FETCH_WAIT_MS = 50  # for the rest of a partition, all of which is in an open transaction
 _FETCHES_MAX = 16  # at the same time
 _WINDOW_RECORDS_MAX = 5000  # in the windows of all partitions together
@@ -166,7 +167,9 @@ class _PageReader:
         older = offset if offset > log_range.start else None
         if rows and rows[0].offset > log_range.start:
             older = rows[0].offset
-        newer = rows[-1].offset + 1 if rows and not window.is_complete else None
+        newer = None
+        if not window.is_complete:
+            newer = rows[-1].offset + 1 if window.is_cut else window.at
         is_full = window.is_complete or len(rows) == limit
         unread = () if is_full else (self._unread_partition(partition),)
         return RecordPage(tuple(rows), unread, partition, older, newer)
@@ -260,17 +263,21 @@ class _PageReader:
     def _fetch_into(self, windows: Sequence["_Window"], limit: int, max_bytes: int) -> None:
         """The next Fetch of each window. Raises the error of a partition that is read alone; of
         several, stores it in `_failed`."""
-        timeout_s = max(self._seconds_left, 0.001)
+        timeout_s = max(min(self._seconds_left, request_timeouts.READ_S / 2), 0.001)
+        is_slow = any(window.was_empty for window in windows)
+        wait_ms = _LONG_FETCH_WAIT_MS if is_slow else _FETCH_WAIT_MS
         offsets = {window.partition: window.at for window in windows}
-        answers = self._run(
-            self._fetcher.fetch_each(offsets, _FETCH_BYTES, timeout_s, _FETCH_WAIT_MS)
-        )
+        answers = self._run(self._fetcher.fetch_each(offsets, _FETCH_BYTES, timeout_s, wait_ms))
         for window in windows:
             try:
                 window.add(answers[window.partition], limit, max_bytes)
-            except ClusterUnavailable:
-                self._failed[window.partition] = UnreadPartition(window.partition, SILENT)
             except GatewayError as error:
+                if window.has_answered and self._seconds_left <= 0:  # our time is over
+                    self._failed[window.partition] = UnreadPartition(window.partition, TOO_MUCH)
+                    continue
+                if isinstance(error, ClusterUnavailable):
+                    self._failed[window.partition] = UnreadPartition(window.partition, SILENT)
+                    continue
                 if len(self.offset_ranges) == 1:
                     raise
                 self._failed[window.partition] = UnreadPartition(
@@ -286,6 +293,8 @@ class _Window:
         self.rows: list[RecordRow] = []
         self.size_bytes = 0
         self.is_cut = False  # a limit was reached before the end
+        self.was_empty = False  # the last answer had no records, though there are committed ones
+        self.has_answered = False
 
     @property
     def is_complete(self) -> bool:
@@ -305,7 +314,15 @@ class _Window:
             raise Unreadable(Reason("does_not_parse", why=str(error))) from error
 
     def _add(self, answer: FetchedRecords, limit: int, max_bytes: int) -> None:
+        self.has_answered = True
         data, after = batches.batches_before(answer.records, self._end)
+        if not answer.records and self.at < min(self._end, answer.last_stable_offset):
+            # Brokers answer so while they fetch the records from remote storage.
+            if self.was_empty:
+                raise ClusterUnavailable(Reason("partition_sends_nothing"))
+            self.was_empty = True
+            return
+        self.was_empty = False
         for row in _rows(self.partition, answer, data, range(self.at, self._end)):
             if len(self.rows) >= limit or self.size_bytes >= max_bytes:
                 self.is_cut = True

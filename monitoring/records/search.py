@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway import request_timeouts
-from monitoring.gateway.errors import GatewayError, NotFound
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
 from monitoring.gateway.record_row import RecordRow
 from monitoring.gateway.wire import batch_scan, batches
 from monitoring.gateway.wire.fetch import FetchedRecords
@@ -207,6 +207,8 @@ class Search:
                 window.partition, at, self._window_bytes, request_timeouts.SEARCH_READ_S
             )
             records, after = batches.batches_before(fetched.records, window.end)
+            if not fetched.records and at < min(window.end, fetched.last_stable_offset):
+                raise ClusterUnavailable(Reason("partition_sends_nothing"))
             if after is None:  # the last stable offset, or compaction left no more records
                 break
             pieces.append(fetched._replace(records=records))

@@ -13,6 +13,7 @@ from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused, Unsupported
 from monitoring.gateway.wire import (
     authentication,
+    fetch,
     groups,
     limits,
     list_offsets,
@@ -31,6 +32,7 @@ _API_VERSIONS_HEAD_BYTES = 10  # correlation id, error code, number of APIs
 # The versions of each API that this package decodes, the preferred one first.
 _VERSIONS: dict[int, tuple[tuple[int, ...], str]] = {
     metadata.API_KEY: (metadata.VERSIONS, "Metadata"),
+    fetch.API_KEY: (fetch.VERSIONS, "Fetch"),
     list_offsets.API_KEY: ((list_offsets.VERSION,), "ListOffsets"),
     offset_fetch.API_KEY: ((offset_fetch.VERSION,), "OffsetFetch"),
     groups.LIST_KEY: ((groups.LIST_VERSION,), "ListGroups"),

@@ -80,6 +80,7 @@ class ClusterReader:
         self._broker_stats = broker_stats
         self._now_ms = now_ms
         self._channels: dict[_Address, Channel] = {}
+        self.answered: _Address | None = None  # the broker that sent the metadata last
         self._budget = ByteBudget()
         self._cache = _MetadataCache()
         # Per coordinator that answered in the last pass.
@@ -138,6 +139,7 @@ class ClusterReader:
             return metadata.request(topics, channel.version(metadata.API_KEY), correlation_id)
 
         answer = await channel.request(build_frame, timeout_s)
+        self.answered = address
         version = channel.version(metadata.API_KEY)
         if cache.metadata is not None and cache.answer[_HEADER_BYTES:] == answer[_HEADER_BYTES:]:
             return cache.metadata
@@ -312,15 +314,10 @@ class ClusterReader:
         await self._each_broker(answers, (step,))
         return times_ms
 
-    async def request(
-        self, address: _Address, build_frame: Callable[[int], bytes], timeout_s: float
-    ) -> bytes:
-        """Send the request frame `build_frame(correlation_id)` to a broker; returns the response.
-
-        Raises as `Channel.request`.
-        """
+    def channel(self, address: _Address) -> Channel:
+        """The channel for a request of another kind, whose response may be as large as a pass."""
         self._budget.renew()
-        return await self._channel(address).request(build_frame, timeout_s)
+        return self._channel(address)
 
     async def close(self) -> None:
         """Close all connections."""

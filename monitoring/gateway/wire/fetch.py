@@ -1,9 +1,15 @@
-"""Fetch v4 of one partition, read committed.
+"""Fetch of one partition, read committed: v10, or v4 for brokers before Kafka 2.1.
 
-request v4  = replica i32 (-1), wait ms i32, min bytes i32, max bytes i32, isolation i8,
-              topics[name s, partitions[index i32, offset i64, max bytes i32]]
-response v4 = throttle i32, topics[name s, partitions[index i32, error i16, high watermark i64,
-              last stable offset i64, aborted[producer id i64, first offset i64], records]]
+Apache Kafka refuses topics with compression.type=zstd below v10. No fetch session is used.
+
+request v10  = replica i32 (-1), wait ms i32, min bytes i32, max bytes i32, isolation i8,
+               session id i32 (0), session epoch i32 (-1), topics[name s, partitions[index i32,
+               leader epoch i32 (-1), offset i64, log start i64 (-1), max bytes i32]],
+               forgotten topics[]
+response v10 = throttle i32, error i16, session id i32, topics[name s, partitions[index i32,
+               error i16, high watermark i64, last stable offset i64, log start i64,
+               aborted[producer id i64, first offset i64], records]]
+v4 has neither sessions nor leader epochs nor log starts.
 """
 
 from contextlib import suppress
@@ -13,13 +19,14 @@ from typing import NamedTuple
 from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader, iter_batches
 from monitoring.gateway.wire.connection import frame
-from monitoring.gateway.wire.cursor import AFTER_THROTTLE_TIME, Cursor
+from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 
-API_KEY, VERSION = 1, 4
+API_KEY, WITH_ZSTD, OLDEST = 1, 10, 4
+VERSIONS = (WITH_ZSTD, OLDEST)
 _READ_COMMITTED = 1
-_HEAD = Struct(">iiiibi")
+_HEAD, _NO_SESSION = Struct(">iiiib"), Struct(">ii")
 _I16, _I32 = Struct(">h"), Struct(">i")
-_PARTITION = Struct(">iqi")
+_PARTITION, _PARTITION_V4 = Struct(">iiqqi"), Struct(">iqi")
 
 
 class FetchedRecords(NamedTuple):
@@ -31,38 +38,57 @@ class FetchedRecords(NamedTuple):
     records: memoryview
 
 
+class Throttled(NamedTuple):
+    """The broker delays the client because of a quota, and sends no records."""
+
+    seconds: float
+
+
 def request(
-    topic: str, partition: int, offset: int, max_bytes: int, wait_ms: int, correlation_id: int
+    topic: str,
+    partition: int,
+    offset: int,
+    max_bytes: int,
+    wait_ms: int,
+    version: int,
+    correlation_id: int,
 ) -> bytes:
     """The request frame for the records of one partition from `offset` on.
 
     Without records, the leader answers after `wait_ms`.
     """
     name = topic.encode()
-    body = b"".join(
-        (
-            _HEAD.pack(-1, wait_ms, 1, max_bytes, _READ_COMMITTED, 1),
-            _I16.pack(len(name)),
-            name,
-            _I32.pack(1),
-            _PARTITION.pack(partition, offset, max_bytes),
-        )
-    )
-    return frame(API_KEY, VERSION, correlation_id, body)
+    head = _HEAD.pack(-1, wait_ms, 1, max_bytes, _READ_COMMITTED)
+    topics = _I32.pack(1) + _I16.pack(len(name)) + name + _I32.pack(1)
+    if version == OLDEST:
+        body = head + topics + _PARTITION_V4.pack(partition, offset, max_bytes)
+    else:
+        place = _PARTITION.pack(partition, -1, offset, -1, max_bytes)
+        body = head + _NO_SESSION.pack(0, -1) + topics + place + _I32.pack(0)
+    return frame(API_KEY, version, correlation_id, body)
 
 
-def decode(answer: bytes) -> FetchedRecords:
+def decode(answer: bytes, version: int) -> FetchedRecords | Throttled:
     """Raises ValueError, KafkaError, OverLimit or struct.error if the response is malformed."""
-    cursor = Cursor(answer, AFTER_THROTTLE_TIME)
-    if cursor.array_length(item_bytes_min=6) != 1:
+    cursor = Cursor(answer, AFTER_CORRELATION_ID)
+    throttle_ms = cursor.i32()
+    if version != OLDEST and (error := cursor.i16()):
+        return FetchedRecords(error, -1, (), memoryview(b""))
+    if version != OLDEST:
+        cursor.i32()  # session id
+    if (topics := cursor.array_length(item_bytes_min=6)) != 1:
+        if not topics and throttle_ms > 0:
+            return Throttled(throttle_ms / 1000)
         raise ValueError("one topic was requested")
-    cursor.text()  # topic
+    cursor.text()
     if cursor.array_length(item_bytes_min=30) != 1:
         raise ValueError("one partition was requested")
-    cursor.i32()  # partition
+    cursor.i32()
     error = cursor.i16()
     cursor.i64()  # high watermark
     last_stable_offset = cursor.i64()
+    if version != OLDEST:
+        cursor.i64()  # log start
     aborted = tuple(
         (cursor.i64(), cursor.i64()) for _ in range(cursor.array_length(item_bytes_min=16))
     )

@@ -5,8 +5,8 @@ It keeps its connections until `close`. Use it on one event loop.
 
 import asyncio
 from collections.abc import Mapping
-from functools import partial
 from struct import error as StructError
+from time import monotonic
 
 from brokerd.errors import KafkaError
 from monitoring.clusters.kafka_client_settings import ClientSettings
@@ -61,19 +61,31 @@ class RecordFetcher:
     ) -> FetchedRecords:
         """About `max_bytes` of batches from the one that holds `offset` on, but at least one.
 
-        Raises GatewayError.
+        A broker that delays the client by a quota is asked again. Raises GatewayError.
         """
         leader = self.leaders.get(partition)
         if leader is None:
             raise ClusterUnavailable(Reason("partition_no_leader"))
-        build_frame = partial(fetch.request, self._topic, partition, offset, max_bytes, wait_ms)
-        answer = await self._reader.request(leader, build_frame, timeout_s)
-        try:
-            fetched = fetch.decode(answer)
-        except (KafkaError, ValueError, StructError) as error:
-            raise Unreadable(Reason("does_not_parse", why=str(error))) from error
-        raise_if_error(fetched.error)
-        return fetched
+        deadline_s = monotonic() + timeout_s
+        channel = self._reader.channel(leader)
+
+        def build_frame(correlation_id: int) -> bytes:
+            version = channel.version(fetch.API_KEY)
+            return fetch.request(
+                self._topic, partition, offset, max_bytes, wait_ms, version, correlation_id
+            )
+
+        while (left_s := deadline_s - monotonic()) > 0:
+            answer = await channel.request(build_frame, left_s)
+            try:
+                fetched = fetch.decode(answer, channel.version(fetch.API_KEY))
+            except (KafkaError, ValueError, StructError) as error:
+                raise Unreadable(Reason("does_not_parse", why=str(error))) from error
+            if isinstance(fetched, FetchedRecords):
+                raise_if_error(fetched.error)
+                return fetched
+            await asyncio.sleep(min(fetched.seconds, max(deadline_s - monotonic(), 0)))
+        raise ClusterUnavailable(Reason("throttled"))
 
     async def fetch_each(
         self, offsets: Mapping[int, int], max_bytes: int, timeout_s: float, wait_ms: int

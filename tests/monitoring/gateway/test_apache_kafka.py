@@ -3,6 +3,7 @@
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from brokerd.protocol.compression import Codec
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
@@ -135,18 +136,31 @@ def test_records_and_settings_are_read(written):
     assert (configs["retention.ms"].value, configs["retention.ms"].is_default) == ("3600000", False)
 
 
-@pytest.fixture
-def with_transactions(zookeeper, tmp_path):
-    """A broker of its own: the coordinator of a transaction may not be a broker that is gone."""
-    with apache_kafka(tmp_path, zookeeper.connect("/transactions")) as broker:
+@pytest.fixture(scope="module")
+def kafka_alone(zookeeper, tmp_path_factory):
+    """A broker of which no test stopped a second one, which may lead new partitions."""
+    directory = tmp_path_factory.mktemp("kafka-alone")
+    with apache_kafka(directory, zookeeper.connect("/alone")) as broker:
         yield Cluster(slug="kafka", name="Kafka", bootstrap_servers=broker.address)
 
 
-def test_pages_have_no_records_of_aborted_or_open_transactions(with_transactions):
+def test_a_topic_that_is_compressed_with_zstd_is_read(kafka_alone):
+    with for_cluster(kafka_alone) as gateway:
+        gateway.topics.create_topic("zstd", 1, 1, {"compression.type": "zstd"})
+        producer = Producer({"bootstrap.servers": kafka_alone.bootstrap_servers, "log_level": 0})
+        producer.produce("zstd", b"x" * 500, partition=0)
+        assert producer.flush(20) == 0
+        for partition in (0, None):
+            [row] = gateway.record_pages.read("zstd", partition, None, 5).rows
+            assert row.value == b"x" * 500
+        assert gateway.wire.batch_header("zstd", 0, 0).codec == Codec.ZSTD
+
+
+def test_pages_have_no_records_of_aborted_or_open_transactions(kafka_alone):
     topic, values = "transactions", [b"committed-1", b"aborted", b"committed-2", b"open"]
-    settings = {"bootstrap.servers": with_transactions.bootstrap_servers, "log_level": 0}
+    settings = {"bootstrap.servers": kafka_alone.bootstrap_servers, "log_level": 0}
     producer = Producer({**settings, "transactional.id": "pages"})
-    with for_cluster(with_transactions) as gateway:
+    with for_cluster(kafka_alone) as gateway:
         gateway.topics.create_topic(topic, 1, 1)
         producer.init_transactions(60)
         for value in values:

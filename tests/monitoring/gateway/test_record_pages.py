@@ -164,6 +164,18 @@ def test_an_answer_that_does_not_parse_fails_the_read():
         window.add(FetchedRecords(0, 9, (), memoryview(b"x" * 100)), 5, 100)
 
 
+def test_an_empty_answer_before_the_last_stable_offset_is_not_the_end():
+    window = record_pages._Window(0, 5, 9)
+    empty = FetchedRecords(0, 9, (), memoryview(b""))
+    window.add(empty, 5, 100)
+    assert not window.is_complete
+    with pytest.raises(ClusterUnavailable):
+        window.add(empty, 5, 100)
+    at_the_end = record_pages._Window(0, 5, 9)
+    at_the_end.add(empty._replace(last_stable_offset=5), 5, 100)
+    assert at_the_end.is_complete
+
+
 def test_partitions_whose_offsets_are_not_answered_are_unread(monkeypatch):
     monkeypatch.setattr(request_timeouts, "READ_S", 1.0)
     answers = a_cluster_of_one("a")
