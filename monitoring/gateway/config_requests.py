@@ -64,10 +64,7 @@ def alter(
 def _call(
     settings: ClientSettings, broker_id: int | None, request: Callable[[int], bytes]
 ) -> bytes:
-    try:
-        return event_loop.run(_send(settings, broker_id, request), 3 * request_timeouts.READ_S)
-    except TimeoutError as error:
-        raise ClusterUnavailable(Reason("brokers_late")) from error
+    return event_loop.run_requests(_send(settings, broker_id, request), 3 * request_timeouts.READ_S)
 
 
 async def _send(

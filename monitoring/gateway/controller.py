@@ -7,7 +7,7 @@ from brokerd.errors import KafkaError
 from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop, request_timeouts
-from monitoring.gateway.errors import ClusterUnavailable, Unreadable
+from monitoring.gateway.errors import Unreadable
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
 from monitoring.gateway.wire.connection import ByteBudget
@@ -20,9 +20,7 @@ _T = TypeVar("_T")
 def run(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a request of at most CONTROLLER_S. Raises GatewayError."""
     try:
-        return event_loop.run(work, request_timeouts.CONTROLLER_S)
-    except TimeoutError as error:
-        raise ClusterUnavailable(Reason("brokers_late")) from error
+        return event_loop.run_requests(work, request_timeouts.CONTROLLER_S)
     except (KafkaError, ValueError) as error:
         raise Unreadable(Reason("does_not_parse", why=str(error))) from error
 

@@ -12,6 +12,9 @@ from concurrent.futures import Future
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from monitoring.gateway.errors import ClusterUnavailable
+from monitoring.reasons import Reason
+
 T = TypeVar("T")
 
 
@@ -36,3 +39,11 @@ def run(coroutine: Coroutine[Any, Any, T], timeout_s: float) -> T:
     except TimeoutError:
         future.cancel()
         raise
+
+
+def run_requests(coroutine: Coroutine[Any, Any, T], timeout_s: float) -> T:
+    """As `run`, for requests to brokers: after `timeout_s` raises ClusterUnavailable."""
+    try:
+        return run(coroutine, timeout_s)
+    except TimeoutError as error:
+        raise ClusterUnavailable(Reason("brokers_late")) from error

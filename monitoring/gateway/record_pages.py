@@ -168,8 +168,10 @@ class _PageReader:
         if rows and rows[0].offset > log_range.start:
             older = rows[0].offset
         newer = None
-        if not window.is_complete:
-            newer = rows[-1].offset + 1 if window.is_cut else window.at
+        if window.is_cut:
+            newer = rows[-1].offset + 1
+        elif offset < window.at < log_range.stop:
+            newer = window.at
         is_full = window.is_complete or len(rows) == limit
         unread = () if is_full else (self._unread_partition(partition),)
         return RecordPage(tuple(rows), unread, partition, older, newer)
@@ -213,10 +215,7 @@ class _PageReader:
         return self._deadline_s - time.monotonic()
 
     def _run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
-        try:
-            return event_loop.run(coroutine, request_timeouts.READ_S + _GRACE_S)
-        except TimeoutError as error:
-            raise ClusterUnavailable(Reason("brokers_late")) from error
+        return event_loop.run_requests(coroutine, request_timeouts.READ_S + _GRACE_S)
 
     def _unread_partitions(self, newest: NewestRecords) -> tuple[UnreadPartition, ...]:
         return tuple(self._unread_partition(scan.partition) for scan in newest.unfinished())

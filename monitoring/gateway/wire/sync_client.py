@@ -16,9 +16,7 @@ from monitoring.gateway.error_codes import exception_of_group_change
 from monitoring.gateway.errors import ClusterUnavailable, Unreadable
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import fetch, offset_delete
-from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_reader import ClusterReader
-from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metadata
 from monitoring.gateway.wire.record_fetcher import RecordFetcher
 from monitoring.reasons import Reason
@@ -56,10 +54,9 @@ class SyncClient:
 
         Raises NotFound without such a topic, ClusterUnavailable after `timeout_s`.
         """
-        try:
-            return event_loop.run(self._read_offset_ranges(topic, timeout_s), timeout_s + _GRACE_S)
-        except TimeoutError as error:
-            raise ClusterUnavailable(Reason("brokers_late")) from error
+        return event_loop.run_requests(
+            self._read_offset_ranges(topic, timeout_s), timeout_s + _GRACE_S
+        )
 
     def batch_header(self, topic: str, partition: int, offset: int) -> BatchHeader | None:
         """The header of the batch that holds an offset; None = no batch of format version 2 does.
@@ -78,23 +75,18 @@ class SyncClient:
 
     def _fetch(self, topic: str, partition: int, offset: int, max_bytes: int) -> memoryview:
         """The batches of a Fetch response."""
-        try:
-            return event_loop.run(
-                self._read_batches(topic, partition, offset, max_bytes), 2 * request_timeouts.READ_S
-            )
-        except TimeoutError as error:
-            raise ClusterUnavailable(Reason("brokers_late")) from error
+        return event_loop.run_requests(
+            self._read_batches(topic, partition, offset, max_bytes), 2 * request_timeouts.READ_S
+        )
 
     def delete_offsets(
         self, group: str, partitions: Sequence[TopicPartition]
     ) -> dict[TopicPartition, str]:
         """Delete commits of a group; returns the errors. Raises GatewayError if all are refused."""
         try:
-            return event_loop.run(
+            return event_loop.run_requests(
                 self._delete_offsets(group, partitions), 3 * request_timeouts.READ_S
             )
-        except TimeoutError as error:
-            raise ClusterUnavailable(Reason("brokers_late")) from error
         except KafkaError as error:
             raise Unreadable(Reason("does_not_parse", why=str(error))) from error
 
@@ -126,26 +118,20 @@ class SyncClient:
     async def _delete_offsets(
         self, group: str, partitions: Sequence[TopicPartition]
     ) -> dict[TopicPartition, str]:
-        channels = []
-
-        def channel(host: str, port: int) -> Channel:
-            channels.append(Channel(host, port, self._settings, ByteBudget()))
-            return channels[-1]
-
+        reader = ClusterReader(self._settings, broker_stats=None, now_ms=now_ms)
         try:
-            broker = (await self._read_metadata(topics=[])).brokers[0]
-            answer = await channel(broker.host, broker.port).request(
+            brokers = (await reader.read_metadata(request_timeouts.READ_S / 2, topics=[])).brokers
+            answer = await reader.channel((brokers[0].host, brokers[0].port)).request(
                 partial(offset_delete.coordinator_request, group), request_timeouts.READ_S
             )
             code, host, port = offset_delete.decode_coordinator(answer)
             if code:
                 raise ClusterUnavailable(Reason("no_coordinator", error=code))
-            answer = await channel(host, port).request(
+            answer = await reader.channel((host, port)).request(
                 partial(offset_delete.delete_request, group, partitions), request_timeouts.READ_S
             )
         finally:
-            for each in channels:
-                each.close()
+            await reader.close()
         code, codes = offset_delete.decode_delete(answer)
         if code:
             raise exception_of_group_change(code)
