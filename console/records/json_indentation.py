@@ -10,14 +10,21 @@ import re
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
-def indented(text: str, chars_max: int) -> str | None:
-    """A JSON object or list, indented, of which at least the first `chars_max` characters are
-    complete; None of anything else. A single value is shown as text."""
+def is_json_container(text: str) -> bool:
+    """Whether a text is a JSON object or list."""
     if text.lstrip()[:1] not in ("{", "["):
-        return None
+        return False
     try:
         json.loads(text)
     except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def indented(text: str, chars_max: int) -> str | None:
+    """A JSON object or list, indented, of which at least the first `chars_max` characters are
+    complete; None of anything else. A single value is shown as text."""
+    if not is_json_container(text):
         return None
     parts: list[str] = []
     depth = length = 0

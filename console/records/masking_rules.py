@@ -75,7 +75,12 @@ def rules_for(cluster: Cluster) -> list[MaskingRule]:
     of_cluster = Q(cluster=cluster)
     if cluster.kafka_cluster_id:
         of_cluster |= Q(cluster__kafka_cluster_id=cluster.kafka_cluster_id)
-    return list(MaskingRule.objects.filter(of_cluster).select_related("cluster"))
+    # Without the columns of the clusters: a page of records checks the rules up to four times.
+    rules = list(MaskingRule.objects.filter(of_cluster))
+    for rule in rules:
+        if rule.cluster_id == cluster.pk:
+            rule.cluster = cluster
+    return rules
 
 
 def add_rule(principal: Principal, rule: MaskingRule) -> None:

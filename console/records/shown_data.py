@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from console.records.json_indentation import indented
+from console.records.json_indentation import indented, is_json_container
 from console.records.visible_text import visible
 from monitoring.gateway.record_row import SchemaNote
 from monitoring.records.decoders import encodings
@@ -38,22 +38,21 @@ _CONTROLS_SHARE_MAX = 0.2  # of a text; one with colour codes of a terminal has 
 
 @dataclass(frozen=True, slots=True)
 class ShownData:
-    """Decoded data. `kind` is null, empty, json, text, hex or masked; `size_bytes` is the full
-    size. `encoding` names the decoder; it is empty if `kind` says how the data was decoded.
-    `failure` says why the decoder that the user chose refused the data.
+    """Decoded data. `kind` is null, empty, json, text, hex or masked; `decoded` is the text before
+    it is indented and truncated; `size_bytes` is the full size. `encoding` names the decoder; it is
+    empty if `kind` says how the data was decoded. `failure` says why the decoder that the user
+    chose refused the data.
 
     A part that is masked completely has the kind "masked" and no size. If other parts of the record
     are masked, `is_size_rounded` is True and the size is rounded.
 
-    `text` can have several lines; `preview` is one line for a table. With a `schema`, the data is
-    JSON that was decoded with it; or it could not be decoded, and the schema's note says why.
+    With a `schema`, the data is JSON that was decoded with it; or it could not be decoded, and the
+    schema's note says why.
     """
 
     kind: str
-    text: str
+    decoded: str
     size_bytes: int
-    is_truncated: bool = False
-    preview: str = ""
     is_size_rounded: bool = False
     encoding: str = ""
     failure: str = ""
@@ -65,28 +64,47 @@ class ShownData:
     def encoding_name(self) -> str:
         return str(ENCODING_NAMES.get(self.encoding, self.encoding))
 
+    @property
+    def preview(self) -> str:
+        """One line for a table."""
+        return " ".join(visible(self.decoded[: 2 * PREVIEW_CHARS]).split())[:PREVIEW_CHARS]
+
+    @property
+    def text(self) -> str:
+        """The lines for a panel; JSON is indented. Not for tables: a hundred records take 10 ms."""
+        return visible(self._lines()[:SHOWN_CHARS_MAX])
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether `text` is only the beginning."""
+        if self.kind == "hex":
+            return self.size_bytes > HEX_BYTES_MAX
+        return len(self._lines()) > SHOWN_CHARS_MAX
+
+    def _lines(self) -> str:
+        if self.kind != "json":
+            return self.decoded
+        return indented(self.decoded, SHOWN_CHARS_MAX) or self.decoded
+
 
 def decode(data: bytes | None, encoding: str = AUTO) -> ShownData:
     """Decode `data`, by default by its content; None is a null key or value (a tombstone)."""
     if data is None:
-        return ShownData("null", text="", size_bytes=0)
+        return ShownData("null", decoded="", size_bytes=0)
     if not data:
-        return ShownData("empty", text="", size_bytes=0)
+        return ShownData("empty", decoded="", size_bytes=0)
     text = _as_text(data) if encoding == AUTO else None
     if encoding == AUTO and text is None:
         encoding = encodings.recognized(data) or HEX
     if encoding in DECODERS:
         return _by_decoder(data, encoding)
     if encoding == BASE64:
-        return _of_text("text", b64encode(data).decode(), len(data), BASE64)
+        return ShownData("text", b64encode(data).decode(), len(data), encoding=BASE64)
     if encoding == TEXT:
-        return _of_text("text", data.decode(errors="replace"), len(data))
+        return ShownData("text", data.decode(errors="replace"), len(data))
     if text is None:
         return _in_hex(data)
-    pretty = indented(text, SHOWN_CHARS_MAX)
-    if pretty is None:
-        return _of_text("text", text, len(data))
-    return replace(_of_text("json", pretty, len(data)), preview=_one_line(text))
+    return ShownData("json" if is_json_container(text) else "text", text, len(data))
 
 
 def whole_text(data: bytes | None, encoding: str = AUTO) -> str:
@@ -104,8 +122,7 @@ def whole_text(data: bytes | None, encoding: str = AUTO) -> str:
 
 def decoded_json(text: str, size_bytes: int, encoding: str) -> ShownData:
     """The JSON that a decoder made of data with `size_bytes`."""
-    found = _of_text("json", indented(text, SHOWN_CHARS_MAX) or text, size_bytes, encoding)
-    return replace(found, preview=_one_line(text))
+    return ShownData("json", text, size_bytes, encoding=encoding)
 
 
 def refused_data(data: bytes, encoding: str, why: str) -> ShownData:
@@ -120,15 +137,7 @@ def _by_decoder(data: bytes, encoding: str) -> ShownData:
         return refused_data(data, encoding, str(error))
     if encoding in encodings.IN_JSON:
         return decoded_json(text, len(data), encoding)
-    return _of_text("text", text, len(data), encoding)
-
-
-def _of_text(kind: str, shown: str, size_bytes: int, encoding: str = "") -> ShownData:
-    is_truncated = len(shown) > SHOWN_CHARS_MAX
-    text, line = visible(shown[:SHOWN_CHARS_MAX]), _one_line(shown)
-    return ShownData(
-        kind, text, size_bytes, is_truncated=is_truncated, preview=line, encoding=encoding
-    )
+    return ShownData("text", text, len(data), encoding=encoding)
 
 
 def _in_hex(data: bytes) -> ShownData:
@@ -137,14 +146,8 @@ def _in_hex(data: bytes) -> ShownData:
         "hex",
         shown,
         len(data),
-        is_truncated=len(data) > HEX_BYTES_MAX,
-        preview=shown[:PREVIEW_CHARS],
         possible_schema_id=wire_format.schema_id_of(data),
     )
-
-
-def _one_line(text: str) -> str:
-    return " ".join(visible(text[: 2 * PREVIEW_CHARS]).split())[:PREVIEW_CHARS]
 
 
 def _as_text(data: bytes) -> str | None:

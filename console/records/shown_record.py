@@ -13,7 +13,7 @@ from monitoring.records.decoders import internal_topics
 from monitoring.records.decoders.encodings import AUTO
 from monitoring.records.mask_record import MASK, MASK_BYTES, mask, rounded_size
 
-MASKED = ShownData("masked", text=MASK, size_bytes=0, preview=MASK)
+MASKED = ShownData("masked", decoded=MASK, size_bytes=0)
 
 
 @dataclass(frozen=True, slots=True)

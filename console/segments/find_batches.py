@@ -13,6 +13,7 @@ from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.masking_rules import is_masked
 from console.segments import lookup
 from console.segments.lookup import LookUp, OffsetNotFound
+from console.segments.partition_log import PartitionLog
 from console.segments.segment_page import PAGE_SIZE
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
@@ -100,9 +101,14 @@ def _offset_at(gateway: Gateway, row: PartitionRow, at_ms: int) -> int:
 
 
 def look_up(
-    principal: Principal, cluster: Cluster, row: PartitionRow, offset: int | None, at_ms: int | None
+    principal: Principal,
+    cluster: Cluster,
+    row: PartitionRow,
+    offset: int | None,
+    at_ms: int | None,
+    log: PartitionLog,
 ) -> LookUp:
-    """How the record at an offset, or the first one at or after a time, is found.
+    """How the record at an offset, or the first one at or after a time, is found in `log`.
 
     Raises OffsetNotFound or GatewayError, or PermissionDenied for users who see masked records:
     positions reveal the sizes of batches.
@@ -114,15 +120,13 @@ def look_up(
         if offset is None:
             offset = _offset_at(gateway, row, at_ms or 0)
         admin = gateway.brokerd_admin
-        answer = admin.segments(*where)
-        segments = answer["segments"]
-        if not segments:
+        if not log.segments:
             raise OffsetNotFound
-        first, end = segments[0]["base_offset"], segments[-1]["next_offset"]
-        lookup.check_offset(offset, answer.get("log_start_offset", first), end)
+        first, end = log.segments[0]["base_offset"], log.segments[-1]["next_offset"]
+        lookup.check_offset(offset, first if log.log_start is None else log.log_start, end)
         steps = lookup.look_up(
             offset,
-            segments,
+            log.segments,
             partial(admin.index, *where),
             partial(admin.batches, *where),
             at_ms,

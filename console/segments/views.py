@@ -2,6 +2,7 @@
 content of one segment."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
@@ -78,7 +79,8 @@ def partition_segments(
         page["log"], page["is_compacted"] = log, log.retention.is_compacted
         try:
             if form.is_bound and not page["is_masked"]:
-                page["lookup"] = _look_up(request, page["row"], form, find_batches.look_up)
+                look_up = partial(find_batches.look_up, log=log)
+                page["lookup"] = _look_up(request, page["row"], form, look_up)
         finally:  # the log is drawn also if the look-up fails
             if log.segments:
                 page.update(_strip(request, page, at_ms))

@@ -8,7 +8,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -16,11 +16,14 @@ from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.reasons import Reason
 
 T = TypeVar("T")
+_THREADS_MAX = 64
 
 
 @lru_cache(maxsize=1)
 def _loop_of(process_id: int) -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
+    # Names are resolved in its threads: a few names that no server answers must not delay others.
+    loop.set_default_executor(ThreadPoolExecutor(_THREADS_MAX, thread_name_prefix="gateway"))
     threading.Thread(target=loop.run_forever, name=f"gateway-{process_id}", daemon=True).start()
     return loop
 

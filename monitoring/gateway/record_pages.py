@@ -126,6 +126,7 @@ class _PageReader:
         self.offset_ranges: dict[int, range] = {}
         self.unread: list[UnreadPartition] = []
         self._failed: dict[int, UnreadPartition] = {}
+        self._has_ended = True  # whether all requests have
 
     def find_partitions(self, partition: int | None) -> Sequence[int]:
         """Find the leaders and offsets of one partition or of all, and return their numbers; then
@@ -207,15 +208,18 @@ class _PageReader:
         return RecordPage(tuple(newest.rows), self._unread_partitions(newest))
 
     def close(self) -> None:
-        """Close the connections; does not wait for that."""
-        event_loop.submit(self._fetcher.close())
+        """End the use of the connections; does not wait for that."""
+        event_loop.submit(self._fetcher.close(is_reusable=self._has_ended))
 
     @property
     def _seconds_left(self) -> float:
         return self._deadline_s - time.monotonic()
 
     def _run(self, coroutine: Coroutine[Any, Any, _T]) -> _T:
-        return event_loop.run_requests(coroutine, request_timeouts.READ_S + _GRACE_S)
+        self._has_ended = False
+        result = event_loop.run_requests(coroutine, request_timeouts.READ_S + _GRACE_S)
+        self._has_ended = True
+        return result
 
     def _unread_partitions(self, newest: NewestRecords) -> tuple[UnreadPartition, ...]:
         return tuple(self._unread_partition(scan.partition) for scan in newest.unfinished())

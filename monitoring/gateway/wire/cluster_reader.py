@@ -88,7 +88,6 @@ class ClusterReader:
 
     async def read(self, timeout_s: float) -> ClusterAnswers:
         """One pass. Raises GatewayError if no broker answers."""
-        self._budget.renew()
         cluster_metadata = await self.read_metadata(timeout_s)
         answers = ClusterAnswers.empty(cluster_metadata)
         await self._each_broker(
@@ -106,10 +105,12 @@ class ClusterReader:
     async def read_metadata(
         self, timeout_s: float, topics: Sequence[str] | None = metadata.ALL_TOPICS
     ) -> Metadata:
-        """Try the brokers until one answers. Raises ClusterUnavailable or Unsupported.
+        """Try the brokers until one answers; a new pass begins. Raises ClusterUnavailable or
+        Unsupported.
 
-        Use `topics` only with a reader of its own.
+        Use `topics` only with a reader that takes no samples.
         """
+        self._budget.renew()
         failure: GatewayError = ClusterUnavailable(Reason("no_bootstrap_servers"))
         for address in self._addresses():
             try:

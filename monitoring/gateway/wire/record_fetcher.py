@@ -1,6 +1,7 @@
 """Reads the offsets and record batches of one topic, for pages of records and for searches.
 
-It keeps its connections until `close`. Use it on one event loop.
+It keeps its connections until `close`, and then leaves them to others (client_pool.py). Use it on
+one event loop.
 """
 
 import asyncio
@@ -8,31 +9,39 @@ from collections.abc import Mapping
 from struct import error as StructError
 from time import monotonic
 
-from brokerd.errors import KafkaError
+from brokerd.errors import ErrorCode, KafkaError
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import request_timeouts
-from monitoring.gateway.error_codes import raise_if_error
+from monitoring.gateway.error_codes import exception_of, raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Unreadable
-from monitoring.gateway.wire import fetch
+from monitoring.gateway.wire import client_pool, fetch
 from monitoring.gateway.wire.cluster_reader import ClusterReader
-from monitoring.gateway.wire.fetch import FetchedRecords
+from monitoring.gateway.wire.fetch import FetchedRecords, Throttled
 from monitoring.gateway.wire.metadata import Metadata
 from monitoring.reasons import Reason
+
+_LEADER_CHANGED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.LEADER_NOT_AVAILABLE)
+_LEADER_PAUSE_S = 0.2  # until the metadata has the new leader
 
 
 class RecordFetcher:
     """Fetches from the leaders that it found last."""
 
     def __init__(self, settings: ClientSettings, topic: str) -> None:
-        self._topic = topic
-        # No clock: the time of the answers is not used.
-        self._reader = ClusterReader(settings, broker_stats=None, now_ms=lambda: 0)
+        self._settings, self._topic = settings, topic
+        self._taken: ClusterReader | None = None
         self.leaders: dict[int, tuple[str, int]] = {}
         """Partition → host and port of its leader; without partitions that have none."""
 
+    @property
+    def _client(self) -> ClusterReader:
+        if self._taken is None:
+            self._taken = client_pool.pool().take(self._settings)
+        return self._taken
+
     async def find_leaders(self, timeout_s: float) -> Metadata:
         """Read the metadata of the topic. Raises GatewayError, NotFound without such a topic."""
-        metadata = await self._reader.read_metadata(timeout_s, [self._topic])
+        metadata = await self._client.read_metadata(timeout_s, [self._topic])
         if not metadata.rows_by_topic.get(self._topic):
             raise NotFound(Reason("topic_not_on_cluster", topic=self._topic))
         self.leaders = metadata.leader_addresses(self._topic)
@@ -41,7 +50,7 @@ class RecordFetcher:
     async def offset_ranges(self, metadata: Metadata, timeout_s: float) -> dict[int, range]:
         """Partition → its offsets, from log start to end; without partitions whose leader did not
         answer."""
-        answers = await self._reader.read_offsets(metadata, timeout_s)
+        answers = await self._client.read_offsets(metadata, timeout_s)
         rows = metadata.rows_by_topic[self._topic]
         selected = slice(rows.start, rows.stop)
         starts, ends = answers.log_start[selected].tolist(), answers.log_end[selected].tolist()
@@ -61,13 +70,33 @@ class RecordFetcher:
     ) -> FetchedRecords:
         """About `max_bytes` of batches from the one that holds `offset` on, but at least one.
 
-        A broker that delays the client by a quota is asked again. Raises GatewayError.
+        A broker that delays the client by a quota is asked again, and after a change of the leader
+        the new one. Raises GatewayError.
         """
+        deadline_s = monotonic() + timeout_s
+        failure: GatewayError = ClusterUnavailable(Reason("timed_out"))
+        while (left_s := deadline_s - monotonic()) > 0:
+            fetched = await self._fetch_once(partition, offset, max_bytes, left_s, wait_ms)
+            if isinstance(fetched, Throttled):
+                failure, pause_s = ClusterUnavailable(Reason("throttled")), fetched.seconds
+            elif fetched.error in _LEADER_CHANGED:
+                failure, pause_s = exception_of(fetched.error), _LEADER_PAUSE_S
+            else:
+                raise_if_error(fetched.error)
+                return fetched
+            await asyncio.sleep(min(pause_s, max(deadline_s - monotonic(), 0)))
+            if isinstance(fetched, FetchedRecords) and monotonic() < deadline_s:
+                await self.find_leaders(deadline_s - monotonic())
+        raise failure
+
+    async def _fetch_once(
+        self, partition: int, offset: int, max_bytes: int, timeout_s: float, wait_ms: int
+    ) -> FetchedRecords | Throttled:
+        """One request. Raises GatewayError."""
         leader = self.leaders.get(partition)
         if leader is None:
             raise ClusterUnavailable(Reason("partition_no_leader"))
-        deadline_s = monotonic() + timeout_s
-        channel = self._reader.channel(leader)
+        channel = self._client.channel(leader)
 
         def build_frame(correlation_id: int) -> bytes:
             version = channel.version(fetch.API_KEY)
@@ -75,17 +104,11 @@ class RecordFetcher:
                 self._topic, partition, offset, max_bytes, wait_ms, version, correlation_id
             )
 
-        while (left_s := deadline_s - monotonic()) > 0:
-            answer = await channel.request(build_frame, left_s)
-            try:
-                fetched = fetch.decode(answer, channel.version(fetch.API_KEY))
-            except (KafkaError, ValueError, StructError) as error:
-                raise Unreadable(Reason("does_not_parse", why=str(error))) from error
-            if isinstance(fetched, FetchedRecords):
-                raise_if_error(fetched.error)
-                return fetched
-            await asyncio.sleep(min(fetched.seconds, max(deadline_s - monotonic(), 0)))
-        raise ClusterUnavailable(Reason("throttled"))
+        answer = await channel.request(build_frame, timeout_s)
+        try:
+            return fetch.decode(answer, channel.version(fetch.API_KEY))
+        except (KafkaError, ValueError, StructError) as error:
+            raise Unreadable(Reason("does_not_parse", why=str(error))) from error
 
     async def fetch_each(
         self, offsets: Mapping[int, int], max_bytes: int, timeout_s: float, wait_ms: int
@@ -101,6 +124,12 @@ class RecordFetcher:
         results = await asyncio.gather(*(result(*each) for each in offsets.items()))
         return dict(zip(offsets, results, strict=True))
 
-    async def close(self) -> None:
-        """Close all connections."""
-        await self._reader.close()
+    async def close(self, *, is_reusable: bool = True) -> None:
+        """End the use of the connections; close them unless all requests have ended."""
+        client, self._taken = self._taken, None
+        if client is None:
+            return
+        if is_reusable:
+            client_pool.pool().give_back(self._settings, client)
+        else:
+            await client.close()

@@ -1,4 +1,4 @@
-"""Synchronous requests of the project's own client, each with a short-lived connection.
+"""Synchronous requests of the project's own client. Metadata is read with a new connection.
 
 Sampling has its own reader (cluster_reader.py), and pages read the samples. This is for reads that
 need the cluster's current state, for example whether an address answers.
