@@ -47,6 +47,22 @@ async def test_all_of_a_request_runs_in_one_thread_that_is_not_the_event_loops(s
 
 
 @pytest.mark.django_db(transaction=True)
+async def test_a_request_starts_no_thread_if_one_is_free(monkeypatch) -> None:
+    handler = SyncHandler()
+    await _get("/healthz", handler)
+    started: list[threading.Thread] = []
+    start = threading.Thread.start
+
+    def watched_start(thread: threading.Thread) -> None:
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", watched_start)
+    assert (await _get("/healthz", handler)).status_code == 200
+    assert started == []
+
+
+@pytest.mark.django_db(transaction=True)
 async def test_the_next_request_gets_the_same_thread_and_its_connection(settings) -> None:
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, f"{__name__}.Watch"]
     _threads.clear()
