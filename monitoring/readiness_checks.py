@@ -58,6 +58,7 @@ class Why(StrEnum):
     BACKLOG = "backlog"
     DISK_ALMOST_FULL = "disk almost full"
     DISK_FULL = "disk full"
+    UNWRITTEN = "unwritten"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,17 +177,19 @@ def _deliveries() -> Part:
 
 
 def _pipeline() -> Part:
-    """The data pipeline: hours that wait for long, and the disk of the history."""
-    if settings.AERIE_EMBEDDED_SPARK and not _runs_here("spark"):
-        return Part("pipeline", State.LEFT_OUT)
+    """The data pipeline: the history that it writes, its disk, and hours that wait for long."""
     try:
         found = pipeline_backlog.current(now_ms())
     except DatabaseError:
         return Part("pipeline", State.UNKNOWN, Why.DATABASE_SILENT)
     if found.is_disk_full:
         return Part("pipeline", State.DOWN, Why.DISK_FULL)
+    if found.unwritten_since_ms is not None:
+        return Part("pipeline", State.DOWN, Why.UNWRITTEN, found.unwritten_since_ms)
     if found.is_disk_almost_full:
         return Part("pipeline", State.DOWN, Why.DISK_ALMOST_FULL)
+    if settings.AERIE_EMBEDDED_SPARK and not _runs_here("spark"):
+        return Part("pipeline", State.LEFT_OUT)
     if found.hours and found.is_growing:
         return Part("pipeline", State.DOWN, Why.BACKLOG, found.since_ms, found.hours)
     return Part("pipeline")

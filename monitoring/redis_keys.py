@@ -31,6 +31,12 @@ def request_readings(slug: str) -> str:
     return f"aerie:{slug}:requests"
 
 
+def flush(slug: str) -> str:
+    """Since when its ticks are not written to the history (history/flush_state.py)."""
+    return f"aerie:{slug}:flush"
+
+
 def all_but_lock(slug: str) -> tuple[str, ...]:
     """All keys of the cluster except the lock."""
-    return ticks(slug), last_ok(slug), skipped(slug), pending(slug), request_readings(slug)
+    kept = ticks(slug), last_ok(slug), skipped(slug), pending(slug), request_readings(slug)
+    return *kept, flush(slug)

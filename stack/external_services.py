@@ -158,11 +158,11 @@ def check_database() -> None:
 
 
 def check_history() -> None:
-    """List the history's root folder."""
+    """List the history's root folder; on S3 its bucket must exist."""
     from monitoring.history import root_folder
 
     try:
-        root_folder.current().entries()
+        root_folder.current().check()
     except (OSError, ValueError, ImportError) as error:
         raise Unreachable(_short_reason(error)) from None
 

@@ -8,14 +8,16 @@ from collections import Counter
 from django.db.models import Count
 
 from console.health.text_format import Sample, gauge
-from monitoring.history import history_disk
+from monitoring.clock import now_ms
+from monitoring.history import flush_state, history_disk
 from monitoring.history.levels import HOUR_MS
 from monitoring.history.root_folder import current
-from monitoring.models import PipelineRun, PipelineState
+from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline import backfill
 from monitoring.pipeline.models import Backfill, RunState
 from monitoring.reason_texts import PIPELINE
 from monitoring.reasons import Reason, loads
+from monitoring.redis_client import RedisDown
 
 _OTHER = "other"  # the reason of a run that an older version stored, or a newer one
 _LEVEL_METRICS = {
@@ -38,6 +40,7 @@ def pipeline_metrics() -> list[str]:
         *_jobs(slugs),
         *_backfills(slugs),
         *_disk(),
+        *_unwritten(),
         *_levels(states),
     ]
 
@@ -111,6 +114,17 @@ def _disk() -> list[str]:
         *gauge("aerie_history_disk_free_bytes", [({}, space.free_bytes)]),
         *gauge("aerie_history_disk_full", [({}, int(history_disk.is_almost_full(space)))]),
     ]
+
+
+def _unwritten() -> list[str]:
+    """For how long new samples of each cluster are not written; nothing if Redis is down."""
+    slugs, at_ms = list(Cluster.objects.order_by("slug").values_list("slug", flat=True)), now_ms()
+    try:
+        since_ms = {each.slug: each.since_ms for each in flush_state.late(slugs, at_ms)}
+    except RedisDown:
+        return []
+    found = [({"cluster": slug}, (at_ms - since_ms.get(slug, at_ms)) / 1000) for slug in slugs]
+    return gauge("aerie_history_unwritten_seconds", found)
 
 
 def _levels(states: list[PipelineState]) -> list[str]:

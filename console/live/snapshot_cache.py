@@ -193,17 +193,18 @@ def _fresh_entry(slug: str, scope: Scope) -> _CacheEntry:
     waits for it only if there is no data yet, or the last tick is late."""
     entry = _use_entry(slug, scope)
     newest = entry.data.newest
-    if not entry.is_due:
-        return entry
     if newest is None:
         with entry.lock:
             if entry.is_due:
                 _update(slug, entry)
-    elif entry.lock.acquire(blocking=False):
-        if is_late(newest):  # the cluster was not shown for a while, or is not sampled
+    elif is_late(newest):  # the cluster was not shown for a while, or is not sampled
+        entry.lock.acquire()  # another request may read it just now
+        if entry.is_due:
             _update_and_release(slug, entry)
         else:
-            _start_update(slug, entry)
+            entry.lock.release()
+    elif entry.is_due and entry.lock.acquire(blocking=False):
+        _start_update(slug, entry)
     return entry
 
 

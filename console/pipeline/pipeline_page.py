@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.accounts.rights import Rights
-from console.ui import times
+from console.ui import readiness_texts, times
 from console.ui.texts import sentence
-from monitoring.history import history_disk, written_range
+from monitoring.clock import now_ms
+from monitoring.history import flush_state, history_disk
 from monitoring.history.levels import DAY_MS, LEVELS, Level
 from monitoring.history.root_folder import current
 from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
@@ -38,14 +39,27 @@ def context(
     return {
         "state": state,
         "disk": history_disk.space(current()),
+        "unwritten": _unwritten(cluster),
         "levels": [_level(level, state) for level in LEVELS],
         "runs": newest,
         "failed": [_run(run) for run in failed],
         "backfill": _backfill(cluster),
         "last_backfill": _last_backfill(cluster),
-        "written": _written(cluster),
+        "written": _written(state),
         "may_backfill": rights.may("pipeline.backfill"),
     }
+
+
+def _unwritten(cluster: Cluster) -> dict[str, str] | None:
+    """Since when new samples are not written to the history; None = they are, or Redis is down."""
+    try:
+        found = flush_state.late([cluster.slug], now_ms())
+    except RedisDown:
+        return None
+    if not found:
+        return None
+    parts = [sentence(found[0].why) if found[0].why else "", readiness_texts.lost_samples()]
+    return {"since": times.moment(found[0].since_ms), "text": " ".join(filter(None, parts))}
 
 
 def _level(level: Level, state: PipelineState | None) -> dict[str, Any]:
@@ -130,15 +144,12 @@ def _silence(cluster: Cluster) -> str:
     return text % {"time": times.duration(silent_ms / 1000)}
 
 
-def _written(cluster: Cluster) -> dict[str, str] | None:
+def _written(state: PipelineState | None) -> dict[str, str] | None:
     """The range of the history that was written, not recorded."""
-    try:
-        found = written_range.load(current(), cluster.slug)
-    except OSError:
+    if state is None or state.written_from_ms is None:
         return None
-    if found is None:
-        return None
-    return {"first": times.moment(found.from_ms), "end": times.moment(found.to_ms)}
+    first, end = times.moment(state.written_from_ms), times.moment(state.written_to_ms)
+    return {"first": first, "end": end}
 
 
 def _backfill(cluster: Cluster) -> dict[str, Any] | None:

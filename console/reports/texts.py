@@ -126,6 +126,29 @@ def advice(figures: Mapping[str, Any]) -> str:
     return texts[figures["only_level"]] % {"time": time}
 
 
+def left_out(figures: Mapping[str, Any]) -> str:
+    """Which parts of its time a report lacks, since only coarser levels store them; "" = none."""
+    texts = {
+        "hour": _(
+            "From %(first)s to %(end)s only hours are stored, which are not in this report: a "
+            "report of more than %(time)s reads them."
+        ),
+        "day": _(
+            "From %(first)s to %(end)s only days are stored, which are not in this report: a "
+            "report of more than %(time)s reads them."
+        ),
+    }
+    return " ".join(
+        texts[part["level"]]
+        % {
+            "first": times.moment(part["from_ms"]),
+            "end": times.moment(part["to_ms"]),
+            "time": times.duration(part["longest_too_short_ms"] / 1000),
+        }
+        for part in figures.get("left_out", ())  # missing in reports of earlier versions
+    )
+
+
 def written(figures: Mapping[str, Any]) -> str:
     """The note at a report whose time has a part of the written history; else ""."""
     if "written_from_ms" not in figures:

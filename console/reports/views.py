@@ -151,6 +151,7 @@ def _result(report: Report) -> dict[str, Any]:
         "figures": result.figures,
         "finding": texts.finding(result.figures),
         "advice": texts.advice(result.figures),
+        "left_out": texts.left_out(result.figures),
         "written": texts.written(result.figures),
         "groups_left_out": texts.groups_left_out(result.figures),
         "charts": result.charts,

@@ -55,6 +55,7 @@ def _texts(part: Part) -> dict[Why, str]:
         Why.BACKLOG: _waiting_hours(part.count),
         Why.DISK_ALMOST_FULL: _("the disk of the history is almost full"),
         Why.DISK_FULL: _("the disk of the history is full"),
+        Why.UNWRITTEN: _("new samples cannot be written to the history"),
     }
 
 
@@ -70,6 +71,7 @@ def _texts_since(part: Part) -> dict[Why, str]:
         Why.FROZEN: _("accepts connections but does not answer since %(at)s"),
         Why.REFUSED: _("refuses the token since %(at)s"),
         Why.OVERDUE: overdue % {"n": part.count},
+        Why.UNWRITTEN: _("new samples cannot be written to the history since %(at)s"),
     }
 
 
@@ -151,7 +153,11 @@ def banner(part: Part) -> HealthBanner:
         ),
         ("pipeline", Why.DISK_FULL): (
             _("The disk of the history is full"),
-            f"{_lost_samples()} {_disk_hint()}",
+            f"{lost_samples()} {_disk_hint()}",
+        ),
+        ("pipeline", Why.UNWRITTEN): (
+            _("New samples cannot be written to the history"),
+            f"{lost_samples()} {_('The page Pipeline says why.')} {_log_hint('worker history')}",
         ),
         ("deliveries", Why.OVERDUE): (
             _overdue_deliveries(part.count),
@@ -160,12 +166,13 @@ def banner(part: Part) -> HealthBanner:
     }
     assert part.why is not None
     title, text = texts[part.name, part.why]
-    if part.why not in (Why.DISK_ALMOST_FULL, Why.DISK_FULL):  # no log says more
+    if part.why not in (Why.DISK_ALMOST_FULL, Why.DISK_FULL, Why.UNWRITTEN):
         text = f"{text} {_log_hint(part.name)}"
     return HealthBanner(title, part.since_ms, text)
 
 
-def _lost_samples() -> str:
+def lost_samples() -> str:
+    """What becomes of samples that are not written to the history."""
     text = _("Samples that are not written within %(minutes)d minutes are lost.")
     return text % {"minutes": LIVE_MS // 60_000}
 
@@ -184,7 +191,7 @@ def _consequence(queue: str) -> str:
         "actions": _("Confirmed changes wait. They expire after %(minutes)d minutes.")
         % {"minutes": (QUEUES["actions"].expires_s or 0) // 60},
         "deliveries": _("Alerts fire and resolve on these pages, but no webhook gets a message."),
-        "history": f"{_('Charts and reports have no newer data.')} {_lost_samples()}",
+        "history": f"{_('Charts and reports have no newer data.')} {lost_samples()}",
         "spark": _("Reports wait, and no samples are rolled up."),
     }[queue]
 

@@ -16,6 +16,8 @@ from django.conf import settings
 from monitoring.history.levels import Level
 from monitoring.history.local_folder import local_folder
 
+_S3_ATTEMPTS = 3
+
 FileStamp = tuple[str, int, int]
 """The path of a file, its size, and when it was written."""
 
@@ -135,6 +137,14 @@ class Root:
             raise FileNotFoundError(path)
         return path, info.size, info.mtime_ns
 
+    def check(self) -> None:
+        """Raises OSError if the folder cannot be listed, or its bucket does not exist."""
+        self.entries()
+        bucket = self.base.split("/")[0]
+        if isinstance(self.filesystem, pafs.S3FileSystem):
+            if self.filesystem.get_file_info(bucket).type == pafs.FileType.NotFound:
+                raise FileNotFoundError(f"there is no bucket {bucket}: create it")
+
     def delete_file(self, *parts: str) -> None:
         self.filesystem.delete_file(self.path(*parts))
 
@@ -164,7 +174,25 @@ def _root_of(url: str) -> Root:
     scheme, _, rest = url.partition("://")
     # Hadoop calls S3 "s3a", Arrow "s3".
     filesystem, base = pafs.FileSystem.from_uri(f"{'s3' if scheme == 's3a' else scheme}://{rest}")
+    if isinstance(filesystem, pafs.S3FileSystem):
+        filesystem = _s3(filesystem.region)
     return Root(filesystem, base, url)
+
+
+def _s3(region: str) -> pafs.S3FileSystem:
+    """S3 with the address and the keys of the environment.
+
+    `from_uri` makes ten attempts: with a store that hangs each call took 99 s, with three it takes
+    10 s.
+    """
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    scheme, _, address = endpoint.rstrip("/").rpartition("://")
+    return pafs.S3FileSystem(
+        region=region,
+        scheme=scheme or None,
+        endpoint_override=address or None,
+        retry_strategy=pafs.AwsStandardS3RetryStrategy(max_attempts=_S3_ATTEMPTS),
+    )
 
 
 def cluster_folder(slug: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from monitoring import redis_client
 from monitoring.clock import now_ms
-from monitoring.history import manifest, unlisted_files, writer
+from monitoring.history import flush_state, manifest, unlisted_files, writer
 from monitoring.history.root_folder import Root, current
 from monitoring.redis_lock import try_lock
 
@@ -22,7 +22,17 @@ def flush(slugs: Iterable[str]) -> bool:
 
     Returns False if another worker holds the lock; then nothing was done.
     """
-    return _for_each_cluster(slugs, writer.flush)
+    return _for_each_cluster(slugs, _flush)
+
+
+def _flush(root: Root, slug: str) -> None:
+    flush_state.note_begun(slug, now_ms())
+    try:
+        writer.flush(root, slug)
+    except (OSError, ValueError) as error:
+        flush_state.note_failed(slug, error)
+        raise
+    flush_state.note_done(slug)
 
 
 def delete_unlisted() -> bool:

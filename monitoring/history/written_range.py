@@ -40,14 +40,18 @@ def load(root: Root, slug: str) -> WrittenRange | None:
         raise OSError(f"{_NAME} of {slug} cannot be read: {error}") from error
 
 
-def overlapping(root: Root, slug: str, from_ms: int, to_ms: int) -> WrittenRange | None:
-    """The written range, if a part of `[from_ms, to_ms)` is in it. None also if it cannot be read:
-    a chart or a report is there without it."""
+def known(root: Root, slug: str) -> WrittenRange | None:
+    """As `load`; None also if it cannot be read: pages and reports are there without it."""
     try:
-        found = load(root, slug)
+        return load(root, slug)
     except OSError as error:
         log.warning("the written history of %s is not known: %s", slug, error)
         return None
+
+
+def overlapping(root: Root, slug: str, from_ms: int, to_ms: int) -> WrittenRange | None:
+    """What is `known`, if a part of `[from_ms, to_ms)` is in it."""
+    found = known(root, slug)
     return found if found and found.from_ms < to_ms and from_ms < found.to_ms else None
 
 

@@ -8,6 +8,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, Level
 from monitoring.history.manifest import Files, HistoryFile
 from monitoring.history.table_specs import TICKS
+from monitoring.history.written_range import WrittenRange
 from monitoring.pipeline.due_jobs import RollUpJob
 from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
 
@@ -16,7 +17,13 @@ _RECENT_MS = 7 * DAY_MS  # from these days `bytes_a_day` is computed
 _KINDS = {MINUTE: ("hour", "minute"), HOUR: ("hour", "only_hour"), DAY: ("day",)}
 
 
-def store(cluster: Cluster, listed: Files, waiting: list[RollUpJob], now_ms: int) -> PipelineState:
+def store(
+    cluster: Cluster,
+    listed: Files,
+    waiting: list[RollUpJob],
+    written: WrittenRange | None,
+    now_ms: int,
+) -> PipelineState:
     """Store what the levels have; returns the stored row."""
     hours = sorted({job.start_ms for job in waiting if job.kind != "day"})
     values = {
@@ -30,6 +37,8 @@ def store(cluster: Cluster, listed: Files, waiting: list[RollUpJob], now_ms: int
         },
         "waiting_hours": len(hours),
         "oldest_waiting_ms": hours[0] if hours else None,
+        "written_from_ms": written.from_ms if written else None,
+        "written_to_ms": written.to_ms if written else None,
     }
     state, _ = PipelineState.objects.update_or_create(cluster=cluster, defaults=values)
     return state

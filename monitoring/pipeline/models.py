@@ -58,7 +58,8 @@ class PipelineState(models.Model):
     """What the levels of a cluster had when it was last looked at.
 
     `levels`: name → {last_ms, rows, files, bytes, bytes_a_day, seconds}; `seconds` of the last job
-    that computed the level, not in rows of older versions.
+    that computed the level, not in rows of older versions. `written_from_ms`, `written_to_ms`: the
+    written history (monitoring/history/written_range.py), null if there is none.
     """
 
     cluster = models.OneToOneField("monitoring.Cluster", on_delete=models.CASCADE, related_name="+")
@@ -66,6 +67,8 @@ class PipelineState(models.Model):
     levels = models.JSONField(default=dict)
     waiting_hours = models.PositiveIntegerField(default=0)
     oldest_waiting_ms = models.BigIntegerField(null=True)
+    written_from_ms = models.BigIntegerField(null=True)
+    written_to_ms = models.BigIntegerField(null=True)
 
     class Meta:
         app_label = "monitoring"

@@ -6,7 +6,6 @@ attempt, and the next message tries it again.
 
 from __future__ import annotations
 
-import errno
 from datetime import datetime, timedelta
 
 from billiard.exceptions import SoftTimeLimitExceeded
@@ -14,6 +13,7 @@ from django.utils import timezone
 
 from monitoring.background.queues import QUEUES
 from monitoring.clusters.models import Cluster
+from monitoring.history import flush_state
 from monitoring.pipeline.due_jobs import Job
 from monitoring.pipeline.jobs import Written
 from monitoring.pipeline.models import PipelineRun, RunState
@@ -86,10 +86,9 @@ def _reason_of(error: Exception) -> Reason:
         return Reason("spark_not_available", why=str(lost))
     if isinstance(error, SoftTimeLimitExceeded):
         return Reason("job_too_long", minutes=(QUEUES["spark"].soft_time_limit_s or 0) // 60)
-    if "No space left" in str(error) or getattr(error, "errno", None) == errno.ENOSPC:
-        return Reason("disk_full", why=why)
-    code = "history_unreadable" if isinstance(error, OSError) else "job_failed"
-    return Reason(code, why=why)
+    found = flush_state.reason_of(error)
+    is_of_files = isinstance(error, OSError) or found.code == "disk_full"
+    return found if is_of_files else Reason("job_failed", why=why)
 
 
 def mark_lost(cluster: Cluster) -> bool:

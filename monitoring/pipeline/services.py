@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from monitoring.clock import now_ms
 from monitoring.clusters.models import Cluster
-from monitoring.history import manifest
+from monitoring.history import manifest, written_range
 from monitoring.history.levels import LEVELS
 from monitoring.history.manifest import Files
 from monitoring.history.root_folder import Root, current
+from monitoring.history.written_range import WrittenRange
 from monitoring.pipeline import (
     backfill,
     cluster_lock,
@@ -42,6 +43,7 @@ class _Levels:
     files: Files
     counts: TickCounts
     waiting: list[RollUpJob]
+    written: WrittenRange | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +94,24 @@ def refresh(cluster: Cluster) -> None:
     _store_state(cluster, levels)
 
 
+def store_state(cluster: Cluster) -> None:
+    """Store the state of the levels for pages."""
+    _store_state(cluster, _read_levels(current(), cluster))
+
+
 def _read_levels(root: Root, cluster: Cluster) -> _Levels:
     """It reads all manifests of the cluster: on S3 hundreds of requests."""
     at_ms = now_ms()
     files = manifest.files_of_cluster(root, cluster.slug)
     counts = read_tick_counts(root, files)
-    return _Levels(at_ms, files, counts, _roll_ups(counts, at_ms))
+    written = written_range.known(root, cluster.slug)
+    return _Levels(at_ms, files, counts, _roll_ups(counts, at_ms), written)
 
 
 def _store_state(cluster: Cluster, levels: _Levels) -> None:
     if not Cluster.objects.filter(pk=cluster.pk).exists():
         return  # it was deleted while the job ran
-    level_figures.store(cluster, levels.files, levels.waiting, levels.at_ms)
+    level_figures.store(cluster, levels.files, levels.waiting, levels.written, levels.at_ms)
 
 
 def _roll_ups(counts: TickCounts, at_ms: int) -> list[RollUpJob]:

@@ -21,6 +21,7 @@ from monitoring.reports.charts import Chart, throughput_and_lag_charts
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from monitoring.history.level_choice import LevelRange
     from monitoring.reports.models import Report
     from monitoring.spark.jobs.throughput_and_lag import Outcome
 
@@ -58,7 +59,7 @@ def validated_range(params: Mapping[str, Any]) -> dict[str, int]:
 def _throughput_and_lag(
     spark: SparkSession, report: Report, on_stage: Callable[[int], None]
 ) -> Outcome:
-    from monitoring.reports.report_input import only_level, report_parts
+    from monitoring.reports.report_input import left_out, report_parts
     from monitoring.spark.jobs.throughput_and_lag import Request, run
     from monitoring.spark.transforms.bucket_length import longest_range_ms_below
 
@@ -66,12 +67,27 @@ def _throughput_and_lag(
     _store_newest_samples(report)
     parts = report_parts(report.cluster.slug, from_ms, to_ms)
     outcome = run(spark, Request(from_ms, to_ms, parts, report.scope), on_stage)
-    if not outcome.figures["ticks"] and (level := only_level(report.cluster.slug, from_ms, to_ms)):
+    missing = left_out(report.cluster.slug, from_ms, to_ms)
+    if missing and not outcome.figures["ticks"]:
+        level = missing[0].level
         outcome.figures["only_level"] = level.name
         outcome.figures["longest_too_short_ms"] = longest_range_ms_below(level.bucket_ms)
+    elif missing:
+        outcome.figures["left_out"] = [_left_out_figures(part) for part in missing]
     if written := written_range.overlapping(current(), report.cluster.slug, from_ms, to_ms):
         outcome.figures.update(written_from_ms=written.from_ms, written_to_ms=written.to_ms)
     return outcome
+
+
+def _left_out_figures(part: LevelRange) -> dict[str, Any]:
+    from monitoring.spark.transforms.bucket_length import longest_range_ms_below
+
+    return {
+        "level": part.level.name,
+        "from_ms": part.from_ms,
+        "to_ms": part.to_ms,
+        "longest_too_short_ms": longest_range_ms_below(part.level.bucket_ms),
+    }
 
 
 def _store_newest_samples(report: Report) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from monitoring.history import reader
 from monitoring.history.level_choice import LevelRange
 from monitoring.history.levels import LEVELS, RAW, Level, bucket_start
@@ -24,22 +26,33 @@ def report_parts(slug: str, from_ms: int, to_ms: int) -> list[Part]:
     ]
 
 
-def only_level(slug: str, from_ms: int, to_ms: int) -> Level | None:
-    """The level that alone still has the samples of a range that is too short to be read from it.
-
-    None = the report can read what is stored, or nothing was sampled in the range.
-    """
+def left_out(slug: str, from_ms: int, to_ms: int) -> list[LevelRange]:
+    """The parts of the range that only levels store whose buckets are too long for this report, one
+    for each level. Each is from its first to its last bucket with samples."""
     root, coarsest = current(), level_for(bucket_ms_for(from_ms, to_ms))
+    found = []
     for level in LEVELS[LEVELS.index(coarsest) + 1 :]:
-        start_ms = bucket_start(from_ms, level.bucket_ms)
-        end_ms = bucket_start(to_ms - 1, level.bucket_ms) + level.bucket_ms
-        finer = LEVELS[: LEVELS.index(level)]
-        # If these buckets have finer rows, they are of another part of them than the range.
-        if any(len(reader.ticks(root, slug, each, start_ms, end_ms)) for each in finer):
-            return None
-        if any(reader.ticks(root, slug, level, start_ms, end_ms)["samples"].to_pylist()):
-            return level
-    return None
+        starts = _only_in(root, slug, level, from_ms, to_ms)
+        if len(starts):
+            end_ms = int(starts[-1]) + level.bucket_ms
+            found.append(LevelRange(level, max(int(starts[0]), from_ms), min(end_ms, to_ms)))
+    return found
+
+
+def _only_in(root: Root, slug: str, level: Level, from_ms: int, to_ms: int) -> np.ndarray:
+    """The starts of the level's buckets in the range that have samples, but no finer rows: those
+    that have are of another part of the bucket than the range, or the report reads them."""
+    first_ms = bucket_start(from_ms, level.bucket_ms)
+    end_ms = bucket_start(to_ms - 1, level.bucket_ms) + level.bucket_ms
+    ticks = reader.ticks(root, slug, level, first_ms, end_ms)
+    starts: np.ndarray = ticks["at_ms"].to_numpy()[ticks["samples"].to_numpy() > 0]
+    for finer in reversed(LEVELS[: LEVELS.index(level)]):
+        if not len(starts):
+            break
+        last_end_ms = int(starts[-1]) + level.bucket_ms
+        times = reader.ticks(root, slug, finer, int(starts[0]), last_end_ms)["at_ms"].to_numpy()
+        starts = np.setdiff1d(starts, times - times % level.bucket_ms)
+    return starts
 
 
 def _part(root: Root, slug: str, level_range: LevelRange) -> Part:

@@ -7,7 +7,7 @@ from monitoring.alerts import pending_subjects
 from monitoring.alerts.lag_condition import Subject
 from monitoring.alerts.state_machine import Phase, SubjectState
 from monitoring.delete_cluster_data import delete_cluster_data
-from monitoring.history import root_folder
+from monitoring.history import flush_state, root_folder
 from monitoring.models import Cluster
 from monitoring.reports import result_files
 from monitoring.reports.models import Report
@@ -21,6 +21,7 @@ def sample(slug):
     put_tick(make_tick(1, cluster=slug))
     record_gap(slug, 2, "it was late")
     stored_readings.save(slug, 1, [])
+    flush_state.note_begun(slug, 1)
     pending_subjects.save(slug, {1: {Subject("g"): SubjectState(Phase.PENDING, 1, 1)}})
 
 

@@ -19,7 +19,7 @@ from monitoring.history import written_range
 from monitoring.history.levels import DAY_MS, bucket_start
 from monitoring.history.root_folder import Root, current
 from monitoring.history.written_range import WrittenRange
-from monitoring.pipeline import cluster_lock
+from monitoring.pipeline import cluster_lock, services
 from monitoring.redis_client import RedisDown
 from monitoring.ticks import tick_stream
 from monitoring.written_history import pattern, synthetic_hour, writing
@@ -50,7 +50,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         slug, days = options["cluster"], options["days"]
         try:
-            if not Cluster.objects.filter(slug=slug).exists():
+            cluster = Cluster.objects.filter(slug=slug).first()
+            if cluster is None:
                 names = ", ".join(Cluster.objects.values_list("slug", flat=True)) or "none"
                 raise CannotWrite(f"there is no such cluster; there are: {names}")
             if not options["remove"] and not 1 <= days <= DAYS_MAX:
@@ -63,6 +64,7 @@ class Command(BaseCommand):
                     self.stdout.write(f"Removed the written history {_text(removed)}.")
                 else:
                     self._write(current(), slug, days, options["synthetic"])
+            services.store_state(cluster)  # the page Pipeline shows it
         except (CannotWrite, NotSteady, RedisDown, OSError) as error:
             sys.exit(f"aerie: {slug}: {error}")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -107,10 +107,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`tables` by name (topics, topic_series, groups, group_series); `figures` of the headline."""
+    """`tables` by name (topics, topic_series, groups, group_series); `figures` of the headline,
+    values of JSON."""
 
     tables: dict[str, pa.Table]
-    figures: dict[str, int | float | str | list[str] | None]
+    figures: dict[str, Any]
 
 
 def run(spark: SparkSession, request: Request, on_stage: Callable[[int], None]) -> Outcome:

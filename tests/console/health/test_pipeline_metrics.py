@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from console.health import pipeline_metrics as metrics_module
 from console.health.pipeline_metrics import pipeline_metrics
-from monitoring.history import history_disk
+from monitoring.history import flush_state, history_disk
 from monitoring.history.levels import HOUR_MS
 from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline import backfill
@@ -152,3 +153,14 @@ def test_every_metric_and_every_reason_is_documented():
     names = {line.split()[2] for line in pipeline_metrics() if line.startswith("# TYPE ")}
     assert "aerie_history_disk_full" in names
     assert {name for name in (*names, *PIPELINE) if not is_documented(name, text)} == set()
+
+
+def test_it_says_for_how_long_new_samples_are_not_written(redis_server, monkeypatch):
+    stored("a")
+    Cluster.objects.create(slug="b", name="b", bootstrap_servers="127.0.0.1:1")  # no state yet
+    monkeypatch.setattr(metrics_module, "now_ms", lambda: 1_000_000)
+    flush_state.note_begun("b", 1_000_000 - flush_state.LATE_MS)
+    unwritten = values("aerie_history_unwritten_seconds")
+    assert unwritten == {'{cluster="a"}': "0.0", '{cluster="b"}': "180.0"}
+    redis_server.kill()
+    assert values("aerie_history_unwritten_seconds") == {}

@@ -8,6 +8,7 @@ from django.utils import timezone
 from monitoring import readiness_checks
 from monitoring.background import heartbeats
 from monitoring.background.queues import QUEUES
+from monitoring.history import flush_state
 from monitoring.models import AlertDelivery, AlertRule
 from monitoring.spark.probe import ProbeResult, SparkProbe, SparkState
 from tests.console.conftest import BROKERS, sample
@@ -124,6 +125,25 @@ def test_disabled_processes_are_not_reported_as_missing(client, stack, settings,
     status, told = readyz(client)
     assert (told["worker spark"], told["spark"]) == ("disabled here", "disabled here")
     assert status == 200
+
+
+def test_a_history_that_cannot_be_written_is_named_and_reported(
+    client, stack, settings, client_of, operator
+):
+    settings.AERIE_PROCESSES = [name for name in PROCESSES if not name.startswith("spark")]
+    flush_state.note_begun("local", 1_760_000_040_000)
+    flush_state.note_failed("local", OSError("no such bucket"))
+    status, told = readyz(client)
+    line = "new samples cannot be written to the history since 2025-10-09 08:54:00 UTC"
+    assert (status, told["pipeline"]) == (503, line)
+    title = "New samples cannot be written to the history"
+    assert title in client_of(operator).get("/c/local/").content.decode()
+    page = client_of(operator).get("/c/local/pipeline").content.decode()
+    assert f"{title} since 2025-10-09 08:54:00 UTC." in page
+    assert "no such bucket" in page
+    flush_state.note_done("local")
+    assert readyz(client)[1]["pipeline"] == "disabled here"
+    assert title not in client_of(operator).get("/c/local/pipeline").content.decode()
 
 
 def test_without_redis_no_process_is_called_stopped(client, stack, redis_server, client_of, viewer):

@@ -249,6 +249,36 @@ def test_requests_get_the_previous_snapshot_while_a_newer_one_is_computed(
     _until(lambda: snapshot_cache.snapshot("local", VIEWER).tick.tick == number + 1)
 
 
+def test_requests_wait_for_the_newest_tick_if_the_cached_one_is_late(redis_server, monkeypatch):
+    """Else the second request after a pause says that the cluster is not sampled."""
+    sample(number=tick_now() - 10)
+    assert snapshot_cache.sample_status("local").state == "stale"
+    begun, may_end = threading.Event(), threading.Event()
+    read = tick_stream.ticks_after
+
+    def slow(*arguments):
+        begun.set()
+        may_end.wait(30)
+        return read(*arguments)
+
+    monkeypatch.setattr(tick_stream, "ticks_after", slow)
+    sample(number=tick_now())
+    snapshot_cache._entries["local"].checked_at = -1e9
+    found = []
+    requests = [
+        threading.Thread(target=lambda: found.append(snapshot_cache.sample_status("local").state))
+        for _ in range(2)
+    ]
+    requests[0].start()
+    assert begun.wait(30)
+    requests[1].start()
+    time.sleep(0.1)  # it would answer at once with the old tick
+    may_end.set()
+    for request in requests:
+        request.join()
+    assert found == ["ok", "ok"]
+
+
 def test_a_new_scope_gets_the_points_of_earlier_ticks(redis_server):
     first = tick_now() - 2
     for step in range(3):

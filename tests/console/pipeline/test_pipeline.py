@@ -10,9 +10,9 @@ from console.ui import numbers, times
 from monitoring.clock import now_ms
 from monitoring.history import writer, written_range
 from monitoring.history.levels import DAY_MS, HOUR_MS
-from monitoring.history.root_folder import current
+from monitoring.history.root_folder import Root, current
 from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
-from monitoring.pipeline import cluster_lock
+from monitoring.pipeline import cluster_lock, services
 from monitoring.pipeline.backfill import ATTEMPTS_MAX
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps
@@ -94,9 +94,21 @@ def test_it_says_which_range_was_written(cluster, client_of, operator):
     client = client_of(operator)
     assert "written history" not in client.get(URL).content.decode()
     written_range.store(current(), "local", written_range.WrittenRange(0, DAY_MS, "recorded"))
+    services.store_state(cluster)
     page = client.get(URL).content.decode()
     range_text = f"from {times.moment(0)} to {times.moment(DAY_MS)}"
     assert f"contains written history {range_text}" in page
+
+
+def test_it_is_shown_without_the_history_which_may_not_answer(
+    cluster, client_of, operator, monkeypatch
+):
+    def refuse(*_parts):
+        raise AssertionError("a live page asked the history")
+
+    for name in ("read", "entries", "names"):
+        monkeypatch.setattr(Root, name, refuse)
+    assert client_of(operator).get(URL).status_code == 200
 
 
 def test_before_the_first_look_figures_are_unknown(cluster, client_of, admin):

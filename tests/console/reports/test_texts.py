@@ -58,6 +58,18 @@ def test_where_only_a_coarse_level_is_left_it_says_how_long_a_time_to_choose(lev
     assert "in which the sampler ran" in texts.advice({"ticks": 0})
 
 
+@pytest.mark.parametrize(("level", "days"), [("hour", 5), ("day", 120)])
+def test_a_part_of_which_only_a_coarse_level_is_left_is_named(level, days):
+    length_ms = days * 24 * 3_600_000
+    part = {"from_ms": 1_760_000_040_000, "to_ms": 1_760_003_640_000}
+    figures = {"left_out": [part | {"level": level, "longest_too_short_ms": length_ms}]}
+    assert texts.left_out(figures) == (
+        f"From 2025-10-09 08:54:00 UTC to 2025-10-09 09:54:00 UTC only {level}s are stored, which "
+        f"are not in this report: a report of more than {days} days reads them."
+    )
+    assert texts.left_out({}) == ""
+
+
 def test_an_end_that_is_not_known_is_left_out():
     assert "At the end" not in found(worst_lag_last=None)
 

@@ -186,6 +186,13 @@ def test_a_page_opens_with_the_finding(cluster):
     assert page.index("were written to") < page.index("data-chart") < page.index("<table")
 
 
+def test_a_report_says_of_which_part_only_hours_are_stored(cluster):
+    part = {"level": "hour", "from_ms": T0, "to_ms": T0 + 1, "longest_too_short_ms": 432_000_000}
+    report = a_finished_report(cluster, {"left_out": [part]})
+    page = client_of("viewer").get(urls_of(report)["page"]).content.decode()
+    assert "only hours are stored, which are not in this report" in page
+
+
 def test_a_report_and_its_charts_say_which_time_was_written_and_not_sampled(cluster):
     viewer = client_of("viewer")
     sampled = viewer.get(urls_of(a_finished_report(cluster))["page"]).content.decode()

@@ -24,3 +24,13 @@ def test_a_full_disk_says_that_samples_are_lost_and_where_its_figures_are():
     assert "not written within 15 minutes are lost" in told.text
     assert "The page Pipeline" in told.text
     assert ".log" not in told.text
+
+
+def test_samples_that_cannot_be_written_say_since_when_what_is_lost_and_where_to_look():
+    part = Part("pipeline", State.DOWN, Why.UNWRITTEN, 1_760_000_040_000)
+    line = "new samples cannot be written to the history since 2025-10-09 08:54:00 UTC"
+    assert readiness_texts.line(part) == line
+    told = readiness_texts.banner(part)
+    assert told.title == "New samples cannot be written to the history"
+    assert "not written within 15 minutes are lost" in told.text
+    assert told.text.endswith("See its log, logs/history.log.")

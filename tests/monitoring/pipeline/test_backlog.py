@@ -1,7 +1,7 @@
 import pytest
 
 from monitoring.clusters.models import Cluster
-from monitoring.history import history_disk
+from monitoring.history import flush_state, history_disk
 from monitoring.history.levels import HOUR_MS
 from monitoring.pipeline.backlog import Backlog, current
 from monitoring.pipeline.models import PipelineState
@@ -41,3 +41,14 @@ def test_a_full_disk_is_known_at_once_also_if_no_worker_looks(monkeypatch):
     assert not current(NOW_MS).is_disk_full
     monkeypatch.setattr(history_disk, "_ONE_WRITE_BYTES", 2**63)
     assert current(NOW_MS).is_disk_full
+
+
+def test_new_ticks_that_are_not_written_are_known_since_the_first_flush_that_failed(redis_server):
+    store("a")
+    store("b")
+    for slug, at_ms in (("a", NOW_MS - HOUR_MS), ("b", NOW_MS - 2 * HOUR_MS), ("gone", 0)):
+        flush_state.note_begun(slug, at_ms)
+    assert current(NOW_MS) == Backlog(unwritten_since_ms=NOW_MS - 2 * HOUR_MS)
+    flush_state.note_done("b")
+    flush_state.note_done("a")
+    assert current(NOW_MS) == Backlog()

@@ -31,7 +31,7 @@ def seconds(cluster):
 def test_a_level_that_no_job_computed_has_no_seconds(cluster):
     run(cluster, "merge_minute", 9.0)
     assert seconds(cluster) == dict.fromkeys(LEVELS)
-    state = store(cluster, {}, [], 0)
+    state = store(cluster, {}, [], None, 0)
     assert {figures["seconds"] for figures in state.levels.values()} == {None}
 
 
@@ -43,7 +43,7 @@ def test_one_job_computes_the_minutes_and_the_hour(cluster):
     assert seconds(cluster) == {RAW: None, MINUTE: 4.0, HOUR: 5.0, DAY: 2.5}
     run(cluster, "only_hour", 1.5)
     assert seconds(cluster) == {RAW: None, MINUTE: 4.0, HOUR: 1.5, DAY: 2.5}
-    assert store(cluster, {}, [], 0).levels["day"]["seconds"] == 2.5
+    assert store(cluster, {}, [], None, 0).levels["day"]["seconds"] == 2.5
 
 
 def test_the_seconds_are_those_of_the_newest_job_of_the_cluster_that_was_done(cluster):

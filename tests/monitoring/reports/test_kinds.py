@@ -3,9 +3,9 @@
 import pytest
 
 from monitoring.clusters.models import Cluster
-from monitoring.history import writer, written_range
+from monitoring.history import manifest, writer, written_range
 from monitoring.history.levels import HOUR_MS, MINUTE, RAW
-from monitoring.history.root_folder import cluster_folder, current, level_folder
+from monitoring.history.root_folder import SpanFolder, cluster_folder, current, level_folder
 from monitoring.history.written_range import WrittenRange
 from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report
@@ -46,3 +46,24 @@ def test_a_report_of_minutes_says_that_only_hours_are_left(spark, rolled_root, r
     found = figures(spark, report)
     assert (found["ticks"], found["only_level"]) == (0, "hour")
     assert found["longest_too_short_ms"] == 5 * 24 * HOUR_MS
+
+
+def test_a_report_of_minutes_says_of_which_part_only_hours_are_left(spark, rolled_root, report):
+    rolled_root.delete_folder(cluster_folder("local"), level_folder(RAW))
+    report.params = {"from_ms": START_MS, "to_ms": START_MS + 3 * HOUR_MS}
+    assert "left_out" not in figures(spark, report)
+    folder = SpanFolder("local", MINUTE, MINUTE.span_of(START_MS))
+    before = manifest.load(rolled_root, folder)
+    kept = [file for file in before.files if file.min_at_ms >= START_MS + HOUR_MS]
+    manifest.replace(rolled_root, folder, before, kept)
+    found = figures(spark, report)
+    assert found["ticks"] > 0
+    assert "only_level" not in found
+    assert found["left_out"] == [
+        {
+            "level": "hour",
+            "from_ms": START_MS,
+            "to_ms": START_MS + HOUR_MS,
+            "longest_too_short_ms": 5 * 24 * HOUR_MS,
+        }
+    ]

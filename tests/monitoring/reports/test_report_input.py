@@ -6,9 +6,11 @@ The time of a peak is the start of the bucket that has it, so it is as exact as 
 import pyarrow as pa
 import pytest
 
-from monitoring.history.levels import DAY, DAY_MS, HOUR, LEVELS, MINUTE, RAW
+from monitoring.history import manifest
+from monitoring.history.level_choice import LevelRange
+from monitoring.history.levels import DAY, DAY_MS, HOUR, LEVELS, MINUTE, RAW, Level
 from monitoring.history.points import level_for
-from monitoring.history.root_folder import cluster_folder, level_folder
+from monitoring.history.root_folder import SpanFolder, cluster_folder, level_folder
 from monitoring.reports import report_input
 from monitoring.spark.jobs.throughput_and_lag import Outcome, Request, run
 from monitoring.spark.transforms.bucket_length import bucket_ms_for, longest_range_ms_below
@@ -64,23 +66,43 @@ def delete(root, *levels) -> None:
         root.delete_folder(cluster_folder("local"), level_folder(level))
 
 
+def only_levels(from_ms: int, to_ms: int) -> list[Level]:
+    return [part.level for part in report_input.left_out("local", from_ms, to_ms)]
+
+
 def test_a_short_time_of_which_only_a_coarse_level_is_left_has_that_level(rolled_root):
     short = START_MS + 5 * MINUTE.bucket_ms, START_MS + 20 * MINUTE.bucket_ms
-    assert report_input.only_level("local", *short) is None
+    assert only_levels(*short) == []
     delete(rolled_root, RAW, MINUTE)
     assert report_input.report_parts("local", *short) == []
-    assert report_input.only_level("local", *short) is HOUR
+    assert only_levels(*short) == [HOUR]
     delete(rolled_root, HOUR)
-    assert report_input.only_level("local", *short) is DAY
+    assert only_levels(*short) == [DAY]
     delete(rolled_root, DAY)
-    assert report_input.only_level("local", *short) is None
+    assert only_levels(*short) == []
 
 
 def test_a_short_time_in_which_nothing_was_sampled_has_no_such_level(rolled_root):
     later = START_MS + 5 * HOUR.bucket_ms
-    assert report_input.only_level("local", later, later + HOUR.bucket_ms) is None
+    assert only_levels(later, later + HOUR.bucket_ms) == []
     delete(rolled_root, RAW, MINUTE)
-    assert report_input.only_level("local", later, later + HOUR.bucket_ms) is None
+    assert only_levels(later, later + HOUR.bucket_ms) == []
+
+
+def test_the_hours_without_minutes_are_left_out_of_a_time_that_has_minutes_otherwise(rolled_root):
+    from_ms, later_ms = START_MS + 30 * MINUTE.bucket_ms, START_MS + HOUR.bucket_ms
+    to_ms = START_MS + 3 * HOUR.bucket_ms
+    folder = SpanFolder("local", MINUTE, MINUTE.span_of(START_MS))
+    before = manifest.load(rolled_root, folder)
+    assert report_input.left_out("local", from_ms, to_ms) == []
+    delete(rolled_root, RAW)
+    assert report_input.left_out("local", from_ms, to_ms) == []
+    kept = [file for file in before.files if file.min_at_ms >= later_ms]
+    assert 0 < len(kept) < len(before.files)
+    manifest.replace(rolled_root, folder, before, kept)
+    expected = [LevelRange(HOUR, from_ms, later_ms)]
+    assert report_input.left_out("local", from_ms, to_ms) == expected
+    assert report_input.report_parts("local", from_ms, to_ms)[0].from_ms == later_ms
 
 
 @pytest.mark.parametrize("level", [HOUR, DAY])

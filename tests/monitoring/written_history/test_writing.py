@@ -14,7 +14,7 @@ from monitoring.history.root_folder import current
 from monitoring.history.series import Range, Subject
 from monitoring.history.table_specs import TICKS
 from monitoring.management.commands import write_past_history
-from monitoring.models import PipelineRun
+from monitoring.models import PipelineRun, PipelineState
 from monitoring.pipeline import cluster_lock, jobs, services, workspace
 from monitoring.pipeline.due_jobs import roll_ups
 from monitoring.pipeline.tick_counts import read_tick_counts
@@ -139,6 +139,8 @@ def test_every_level_has_the_past_up_to_what_is_recorded_and_it_can_be_removed(
     assert str(datetime.fromtimestamp(TODAY / 1000, UTC).date()) in out.splitlines()
     written = written_range.load(root, "local")
     assert written == written_range.WrittenRange(TODAY - DAYS * DAY_MS, FIRST_HOUR, "recorded")
+    state = PipelineState.objects.get()
+    assert (state.written_from_ms, state.written_to_ms) == (written.from_ms, written.to_ms)
     for name, found in raw.items():
         assert set(found) <= set(raw_rows(root, name))
     assert [job.start_ms for job in waiting(root, NOW)] == [FIRST_HOUR]  # what is recorded
@@ -149,6 +151,7 @@ def test_every_level_has_the_past_up_to_what_is_recorded_and_it_can_be_removed(
     command("--remove")
     assert "Removed the written history from" in capsys.readouterr().out
     assert written_range.load(root, "local") is None
+    assert PipelineState.objects.get().written_from_ms is None
     assert {name: raw_rows(root, name) for name in RAW_TABLES} == raw
     for level in LEVELS:
         assert len(reader.ticks(root, "local", level, 0, FIRST_HOUR)) == 0
