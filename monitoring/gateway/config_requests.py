@@ -10,14 +10,13 @@ from contextlib import suppress
 from functools import partial
 
 from brokerd.errors import KafkaError
-from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable, Unsupported
 from monitoring.gateway.wire import configs as wire_configs
-from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.cluster_client import ClusterClient
 from monitoring.reasons import Reason
 
 
@@ -70,16 +69,16 @@ def _call(
 async def _send(
     settings: ClientSettings, broker_id: int | None, request: Callable[[int], bytes]
 ) -> bytes:
-    reader = ClusterReader(settings, broker_stats=None, now_ms=now_ms)
+    client = ClusterClient(settings)
     try:
-        brokers = (await reader.read_metadata(request_timeouts.READ_S, topics=[])).brokers
+        brokers = (await client.read_metadata(request_timeouts.READ_S, topics=[])).brokers
         found = [(each.host, each.port) for each in brokers if broker_id in (None, each.id)]
         if not found:
             raise NotFound(Reason("no_such_broker", id=broker_id))
-        found.sort(key=lambda address: address != reader.answered)
+        found.sort(key=lambda address: address != client.answered)
         for address in found[:-1]:
             with suppress(ClusterUnavailable, Unsupported):
-                return await reader.channel(address).request(request, request_timeouts.READ_S)
-        return await reader.channel(found[-1]).request(request, request_timeouts.READ_S)
+                return await client.channel(address).request(request, request_timeouts.READ_S)
+        return await client.channel(found[-1]).request(request, request_timeouts.READ_S)
     finally:
-        await reader.close()
+        await client.close()

@@ -14,7 +14,8 @@ from monitoring.gateway import request_timeouts
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Unreadable
 from monitoring.gateway.wire import fetch
-from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.answers import ClusterAnswers
+from monitoring.gateway.wire.cluster_client import ClusterClient
 from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.gateway.wire.metadata import Metadata
 from monitoring.reasons import Reason
@@ -25,14 +26,13 @@ class RecordFetcher:
 
     def __init__(self, settings: ClientSettings, topic: str) -> None:
         self._topic = topic
-        # No clock: the time of the answers is not used.
-        self._reader = ClusterReader(settings, broker_stats=None, now_ms=lambda: 0)
+        self._client = ClusterClient(settings)
         self.leaders: dict[int, tuple[str, int]] = {}
         """Partition → host and port of its leader; without partitions that have none."""
 
     async def find_leaders(self, timeout_s: float) -> Metadata:
         """Read the metadata of the topic. Raises GatewayError, NotFound without such a topic."""
-        metadata = await self._reader.read_metadata(timeout_s, [self._topic])
+        metadata = await self._client.read_metadata(timeout_s, [self._topic])
         if not metadata.rows_by_topic.get(self._topic):
             raise NotFound(Reason("topic_not_on_cluster", topic=self._topic))
         self.leaders = metadata.leader_addresses(self._topic)
@@ -41,7 +41,8 @@ class RecordFetcher:
     async def offset_ranges(self, metadata: Metadata, timeout_s: float) -> dict[int, range]:
         """Partition → its offsets, from log start to end; without partitions whose leader did not
         answer."""
-        answers = await self._reader.read_offsets(metadata, timeout_s)
+        answers = ClusterAnswers.empty(metadata)
+        await self._client.read_offsets(answers, timeout_s)
         rows = metadata.rows_by_topic[self._topic]
         selected = slice(rows.start, rows.stop)
         starts, ends = answers.log_start[selected].tolist(), answers.log_end[selected].tolist()
@@ -67,7 +68,7 @@ class RecordFetcher:
         if leader is None:
             raise ClusterUnavailable(Reason("partition_no_leader"))
         deadline_s = monotonic() + timeout_s
-        channel = self._reader.channel(leader)
+        channel = self._client.channel(leader)
 
         def build_frame(correlation_id: int) -> bytes:
             version = channel.version(fetch.API_KEY)
@@ -103,4 +104,4 @@ class RecordFetcher:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._reader.close()
+        await self._client.close()
