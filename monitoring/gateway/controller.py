@@ -4,12 +4,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from brokerd.errors import KafkaError
-from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.errors import Unreadable
 from monitoring.gateway.wire.channel import Channel
-from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.cluster_client import ClusterClient
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import Broker
 from monitoring.reasons import Reason
@@ -45,9 +44,9 @@ async def on_controller(
 
 async def brokers(settings: ClientSettings) -> tuple[tuple[Broker, ...], int | None]:
     """The live brokers, and the id of the controller."""
-    reader = ClusterReader(settings, broker_stats=None, now_ms=now_ms)
+    client = ClusterClient(settings)
     try:
-        found = await reader.read_metadata(request_timeouts.CHANGE_S / 2, topics=[])
+        found = await client.read_metadata(request_timeouts.CHANGE_S / 2, topics=[])
     finally:
-        await reader.close()
+        await client.close()
     return found.brokers, found.controller_id

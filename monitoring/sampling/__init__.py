@@ -2,7 +2,7 @@
 
 tasks.sample                  gets the number of the tick; a thread for each cluster
 sample_cluster                takes the cluster's lock, and calls what follows
-reader_pool                   reads the cluster (monitoring/gateway/wire/cluster_reader.py)
+reader_pool                   reads the cluster (monitoring/gateway/wire/sample_reader.py)
 time_limits                   has the times of its steps
 last_records                  chooses the partitions whose last record is read
 assemble                      makes the tables: group_validation, group_join

@@ -1,6 +1,6 @@
 """Reads one cluster for one tick, within the tick's time limit (time_limits.py).
 
-`ReaderPool` keeps one reader (monitoring/gateway/wire/cluster_reader.py) per cluster between
+`ReaderPool` keeps one reader (monitoring/gateway/wire/sample_reader.py) per cluster between
 ticks, so that connections, metadata and requests are reused. When a cluster's settings change, it
 makes a new reader. It runs on the gateway's event loop.
 """
@@ -16,7 +16,8 @@ from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.brokerd_stats import BrokerdStatsReader
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.answers import ClusterAnswers
-from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.cluster_client import ClusterClient
+from monitoring.gateway.wire.sample_reader import SampleReader
 from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.reasons import Reason
 from monitoring.sampling import time_limits
@@ -56,7 +57,7 @@ class ReaderPool:
     """The readers of all sampled clusters. Use it on the gateway's event loop only."""
 
     def __init__(self) -> None:
-        self._readers: dict[str, tuple[SamplingTarget, ClusterReader]] = {}
+        self._readers: dict[str, tuple[SamplingTarget, SampleReader]] = {}
         self.last_ticks: dict[str, Tick] = {}  # cluster → newest ok tick of this process
 
     async def read(
@@ -85,11 +86,12 @@ class ReaderPool:
         took_ms = now_ms() - started_ms
         return SamplingResult(target.slug, answers, reason, took_ms, await zookeeper_check)
 
-    async def _reader(self, target: SamplingTarget) -> ClusterReader:
+    async def _reader(self, target: SamplingTarget) -> SampleReader:
         current = self._readers.get(target.slug)
         if current is not None and current[0] == target:
             return current[1]
-        reader = ClusterReader(target.settings, BrokerdStatsReader(target.admin), now_ms)
+        client = ClusterClient(target.settings)
+        reader = SampleReader(client, BrokerdStatsReader(target.admin), now_ms)
         self._readers[target.slug] = (target, reader)
         if current is not None:
             await current[1].close()
@@ -121,7 +123,7 @@ async def _zookeeper_up(target: SamplingTarget, timeout_s: float) -> bool | None
 
 
 async def _read_last_records(
-    reader: ClusterReader, answers: ClusterAnswers, previous: Tick | None, timeout_s: float
+    reader: SampleReader, answers: ClusterAnswers, previous: Tick | None, timeout_s: float
 ) -> None:
     known = LastRecords.of(previous, answers)
     rows = known.rows_to_read()

@@ -10,9 +10,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from weakref import WeakKeyDictionary
 
-from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.cluster_client import ClusterClient
 
 IDLE_S = 30.0
 """An unused client is closed after this time; brokers close connections after ten minutes."""
@@ -24,26 +23,26 @@ class ClientPool:
 
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
-        self._idle: dict[ClientSettings, dict[ClusterReader, TimerHandle]] = {}
+        self._idle: dict[ClientSettings, dict[ClusterClient, TimerHandle]] = {}
         self._closing: set[asyncio.Task[None]] = set()
 
-    def take(self, settings: ClientSettings) -> ClusterReader:
+    def take(self, settings: ClientSettings) -> ClusterClient:
         """A client that nobody else uses: the one that was given back last, or a new one."""
         idle = self._idle.get(settings)
         if not idle:
-            return ClusterReader(settings, broker_stats=None, now_ms=now_ms)
+            return ClusterClient(settings)
         client, timer = idle.popitem()
         timer.cancel()
         return client
 
-    def give_back(self, settings: ClientSettings, client: ClusterReader) -> None:
+    def give_back(self, settings: ClientSettings, client: ClusterClient) -> None:
         """Keep a client, none of whose requests may still run, for a while."""
         idle = self._idle.setdefault(settings, {})
         idle[client] = self._loop.call_later(IDLE_S, self._drop, settings, client)
         if len(idle) > IDLE_MAX:
             self._drop(settings, next(iter(idle)))
 
-    def _drop(self, settings: ClientSettings, client: ClusterReader) -> None:
+    def _drop(self, settings: ClientSettings, client: ClusterClient) -> None:
         idle = self._idle[settings]
         idle.pop(client).cancel()
         if not idle:
@@ -66,7 +65,7 @@ def pool() -> ClientPool:
 
 
 @asynccontextmanager
-async def client(settings: ClientSettings) -> AsyncIterator[ClusterReader]:
+async def client(settings: ClientSettings) -> AsyncIterator[ClusterClient]:
     """A client for some requests; after an error it is closed."""
     taken = pool().take(settings)
     try:

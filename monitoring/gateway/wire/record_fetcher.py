@@ -15,7 +15,8 @@ from monitoring.gateway import request_timeouts
 from monitoring.gateway.error_codes import exception_of, raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Unreadable
 from monitoring.gateway.wire import client_pool, fetch
-from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.answers import ClusterAnswers
+from monitoring.gateway.wire.cluster_client import ClusterClient
 from monitoring.gateway.wire.fetch import FetchedRecords, Throttled
 from monitoring.gateway.wire.metadata import Metadata
 from monitoring.reasons import Reason
@@ -29,12 +30,12 @@ class RecordFetcher:
 
     def __init__(self, settings: ClientSettings, topic: str) -> None:
         self._settings, self._topic = settings, topic
-        self._taken: ClusterReader | None = None
+        self._taken: ClusterClient | None = None
         self.leaders: dict[int, tuple[str, int]] = {}
         """Partition → host and port of its leader; without partitions that have none."""
 
     @property
-    def _client(self) -> ClusterReader:
+    def _client(self) -> ClusterClient:
         if self._taken is None:
             self._taken = client_pool.pool().take(self._settings)
         return self._taken
@@ -50,7 +51,8 @@ class RecordFetcher:
     async def offset_ranges(self, metadata: Metadata, timeout_s: float) -> dict[int, range]:
         """Partition → its offsets, from log start to end; without partitions whose leader did not
         answer."""
-        answers = await self._client.read_offsets(metadata, timeout_s)
+        answers = ClusterAnswers.empty(metadata)
+        await self._client.read_offsets(answers, timeout_s)
         rows = metadata.rows_by_topic[self._topic]
         selected = slice(rows.start, rows.stop)
         starts, ends = answers.log_start[selected].tolist(), answers.log_end[selected].tolist()

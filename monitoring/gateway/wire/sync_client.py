@@ -1,6 +1,6 @@
 """Synchronous requests of the project's own client. Metadata is read with a new connection.
 
-Sampling has its own reader (cluster_reader.py), and pages read the samples. This is for reads that
+Sampling has its own reader (sample_reader.py), and pages read the samples. This is for reads that
 need the cluster's current state, for example whether an address answers.
 """
 
@@ -9,14 +9,13 @@ from functools import partial
 
 from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader
-from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.error_codes import exception_of_group_change
 from monitoring.gateway.errors import ClusterUnavailable, Unreadable
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.gateway.wire import fetch, offset_delete
-from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.cluster_client import ClusterClient
 from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metadata
 from monitoring.gateway.wire.record_fetcher import RecordFetcher
 from monitoring.reasons import Reason
@@ -98,11 +97,11 @@ class SyncClient:
             raise ClusterUnavailable(reason) from error
 
     async def _read_metadata(self, topics: Sequence[str] | None) -> Metadata:
-        reader = ClusterReader(self._settings, broker_stats=None, now_ms=now_ms)
+        client = ClusterClient(self._settings)
         try:
-            return await reader.read_metadata(request_timeouts.READ_S / 2, topics)
+            return await client.read_metadata(request_timeouts.READ_S / 2, topics)
         finally:
-            await reader.close()
+            await client.close()
 
     async def _read_batches(
         self, topic: str, partition: int, offset: int, max_bytes: int
@@ -118,20 +117,20 @@ class SyncClient:
     async def _delete_offsets(
         self, group: str, partitions: Sequence[TopicPartition]
     ) -> dict[TopicPartition, str]:
-        reader = ClusterReader(self._settings, broker_stats=None, now_ms=now_ms)
+        client = ClusterClient(self._settings)
         try:
-            brokers = (await reader.read_metadata(request_timeouts.READ_S / 2, topics=[])).brokers
-            answer = await reader.channel((brokers[0].host, brokers[0].port)).request(
+            brokers = (await client.read_metadata(request_timeouts.READ_S / 2, topics=[])).brokers
+            answer = await client.channel((brokers[0].host, brokers[0].port)).request(
                 partial(offset_delete.coordinator_request, group), request_timeouts.READ_S
             )
             code, host, port = offset_delete.decode_coordinator(answer)
             if code:
                 raise ClusterUnavailable(Reason("no_coordinator", error=code))
-            answer = await reader.channel((host, port)).request(
+            answer = await client.channel((host, port)).request(
                 partial(offset_delete.delete_request, group, partitions), request_timeouts.READ_S
             )
         finally:
-            await reader.close()
+            await client.close()
         code, codes = offset_delete.decode_delete(answer)
         if code:
             raise exception_of_group_change(code)

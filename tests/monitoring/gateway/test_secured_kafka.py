@@ -17,7 +17,8 @@ from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.cluster_client import ClusterClient
+from monitoring.gateway.wire.sample_reader import SampleReader
 from monitoring.models import Cluster
 from tests.support.kafka import ApacheKafka
 from tests.support.pki import Authority
@@ -156,10 +157,11 @@ def test_a_reader_logs_in_again_when_its_session_ends(cluster):
     settings = cluster("SASL_PLAINTEXT", "SCRAM-SHA-512").kafka_client_settings()
 
     async def read_twice():
-        reader = ClusterReader(settings, None, now_ms)
+        client = ClusterClient(settings)
+        reader = SampleReader(client, None, now_ms)
         try:
             await reader.read(10)
-            [channel] = reader._channels.values()
+            [channel] = client._channels.values()
             first = channel._connection
             channel._session_end_s = 0.0
             answers = await reader.read(10)

@@ -7,7 +7,7 @@ import pytest
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.wire import client_pool
 from monitoring.gateway.wire.client_pool import IDLE_MAX, ClientPool
-from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.cluster_client import ClusterClient
 
 TIMEOUT_S = 5.0
 
@@ -17,7 +17,7 @@ def settings(live_cluster) -> ClientSettings:
     return live_cluster.row().kafka_client_settings()
 
 
-def connections_of(client: ClusterReader) -> list[object]:
+def connections_of(client: ClusterClient) -> list[object]:
     return [channel._connection for channel in client._channels.values()]
 
 

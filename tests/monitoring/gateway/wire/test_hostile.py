@@ -14,7 +14,7 @@ from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError, OverLimit, Unsupported
 from monitoring.gateway.wire import (
-    cluster_reader,
+    cluster_client,
     connection,
     groups,
     list_offsets,
@@ -23,8 +23,9 @@ from monitoring.gateway.wire import (
     offset_fetch,
 )
 from monitoring.gateway.wire.answers import ClusterAnswers
-from monitoring.gateway.wire.cluster_reader import ClusterReader
+from monitoring.gateway.wire.cluster_client import ClusterClient
 from monitoring.gateway.wire.limits import InvalidParts
+from monitoring.gateway.wire.sample_reader import SampleReader
 from tests.monitoring.gateway.wire.answers import (
     commits_answer,
     decoded_metadata,
@@ -60,7 +61,8 @@ def cluster(topics=None, version=metadata.WITH_IDS):
 
 def read(answers, timeout_s=60, highest=None) -> ClusterAnswers:
     async def once(port):
-        reader = ClusterReader(ClientSettings((("127.0.0.1", port),)), None, now_ms)
+        client = ClusterClient(ClientSettings((("127.0.0.1", port),)))
+        reader = SampleReader(client, None, now_ms)
         try:
             return await reader.read(timeout_s)
         finally:
@@ -146,7 +148,7 @@ def test_large_answers_are_decoded_in_a_thread(monkeypatch):
 
         return decoded
 
-    monkeypatch.setattr(cluster_reader, "_LARGE_BYTES", 1)
+    monkeypatch.setattr(cluster_client, "_LARGE_BYTES", 1)
     decoders = ((metadata, "decode"), (offset_fetch, "decode"))
     for module, name in (*decoders, (groups, "decode_list"), (groups, "decode_describe")):
         monkeypatch.setattr(module, name, noted(module.__name__ + name, getattr(module, name)))

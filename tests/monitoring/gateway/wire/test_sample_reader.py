@@ -1,7 +1,5 @@
-"""The reader with real brokers, also if one of them fails."""
+"""Samples of real brokers, also if one of them fails."""
 
-import socket
-import threading
 import time
 import uuid
 
@@ -9,10 +7,8 @@ import pytest
 
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
-from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.wire.cluster_reader import ClusterReader
-from monitoring.models import Cluster
+from monitoring.gateway.wire.sample_reader import SampleReader
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.reader_pool import ReaderPool, SamplingTarget
 from tests.support.processes import hung
@@ -72,13 +68,13 @@ def test_a_cluster_where_nothing_was_written_is_not_asked_for_times_again(read, 
     answers = read()
     previous = assemble("live", 1, INTERVAL_MS, 1, answers)
     asked = []
-    read_last_records = ClusterReader.read_last_records
+    read_last_records = SampleReader.read_last_records
 
     async def counted(self, answers, rows, timeout_s):
         asked.append(len(rows))
         return await read_last_records(self, answers, rows, timeout_s)
 
-    monkeypatch.setattr(ClusterReader, "read_last_records", counted)
+    monkeypatch.setattr(SampleReader, "read_last_records", counted)
     again = read(previous)
     assert asked == []
     assert again.last_record_ms.tolist() == answers.last_record_ms.tolist()
@@ -109,10 +105,6 @@ def test_commits_of_all_groups_are_read_in_few_requests(read):
         for group in coordinator.commits
     }
     assert found[GROUP] == {TOPIC: {0: 2, 1: 6}}
-
-
-def test_metadata_that_did_not_change_is_not_decoded_again(read):
-    assert read().metadata is read().metadata
 
 
 def test_without_admin_ports_sizes_come_from_the_protocol_and_counters_are_unknown(read):
@@ -155,33 +147,3 @@ def test_the_reader_recovers_when_the_broker_does(read, live_cluster):
     # It leads its partitions again, and answers for the groups that it coordinates.
     while ends(answers := read()) != [5, 6, 7, 0] or answers.answering_brokers != {1, 2}:
         assert time.monotonic() < deadline, answers.failures
-
-
-def test_an_address_without_a_broker_raises_an_error_in_time():
-    dead = for_cluster(Cluster(slug="dead", bootstrap_servers="127.0.0.1:1"))
-    with pytest.raises(ClusterUnavailable, match=r"127\.0\.0\.1:1"):
-        dead.wire.metadata()
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        b"HTTP/1.1 400 Bad Request\r\n\r\n",
-        b"\x00\x00\x00\x06\x00\x00\x00\x01\x00\x00",
-        b"\xff" * 64,
-        b"",
-    ],
-)
-def test_a_server_that_is_not_kafka_raises_an_error(answer):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def serve():
-            connection, _ = server.accept()
-            with connection:
-                connection.recv(1024)
-                connection.sendall(answer)
-
-        threading.Thread(target=serve, daemon=True).start()
-        address = f"127.0.0.1:{server.getsockname()[1]}"
-        with pytest.raises(GatewayError):
-            for_cluster(Cluster(slug="x", bootstrap_servers=address)).wire.metadata()

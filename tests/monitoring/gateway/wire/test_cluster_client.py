@@ -1,0 +1,59 @@
+"""The client with a real broker, and with addresses where none answers."""
+
+import socket
+import threading
+
+import pytest
+
+from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.gateway import event_loop
+from monitoring.gateway.errors import ClusterUnavailable, GatewayError
+from monitoring.gateway.wire.cluster_client import ClusterClient
+
+TIMEOUT_S = 5
+
+
+def read_metadata(settings, times=1):
+    """The metadata, read by one client as often as that."""
+
+    async def read():
+        client = ClusterClient(settings)
+        try:
+            return [await client.read_metadata(TIMEOUT_S) for _ in range(times)]
+        finally:
+            await client.close()
+
+    return event_loop.run(read(), 60)
+
+
+def test_metadata_that_did_not_change_is_not_decoded_again(live_cluster, db):
+    first, second = read_metadata(live_cluster.row().kafka_client_settings(), times=2)
+    assert first is second
+
+
+def test_an_address_without_a_broker_raises_an_error_in_time():
+    with pytest.raises(ClusterUnavailable, match=r"127\.0\.0\.1:1"):
+        read_metadata(ClientSettings((("127.0.0.1", 1),)))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b"\x00\x00\x00\x06\x00\x00\x00\x01\x00\x00",
+        b"\xff" * 64,
+        b"",
+    ],
+)
+def test_a_server_that_is_not_kafka_raises_an_error(answer):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(1024)
+                connection.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        with pytest.raises(GatewayError):
+            read_metadata(ClientSettings((server.getsockname(),)))
