@@ -20,7 +20,7 @@ from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
 
-Params = Mapping[str, Any]  # what the user entered in the form, as JSON
+Params = Mapping[str, Any]  # the exact change, made of the form, as JSON
 # In `facts`: the key of the facts of all items. In `steps`: the key of the one step that applies
 # the items.
 ITEMS = "items"
@@ -39,12 +39,12 @@ class ApplyProgress(ABC):
 
     Attributes:
         applied_items: the keys of the items that earlier calls of `apply` applied.
-        is_continued: an earlier call of `apply` started a step: it raised Unfinished, or its worker
+        was_begun: an earlier call of `apply` started a step: it raised Unfinished, or its worker
             was lost.
     """
 
     applied_items: frozenset[str] = frozenset()
-    is_continued: bool = False
+    was_begun: bool = False
 
     @abstractmethod
     def start_step(self, key: str) -> None:

@@ -1,6 +1,6 @@
 """What a plan consists of. Pure.
 
-A *proposal* names the action, its target and what the user entered. Its action type
+A *proposal* names the action, its target and the exact change. Its action type
 (console/actions/action_type.py) reads the *facts* from the cluster and makes a *draft* from both:
 what the user reviews. When the plan is applied, the facts are read again; if they changed since the
 review, nothing is done, and the differences are listed. Applying has *steps*, one after the other;
@@ -54,7 +54,7 @@ class Proposal:
 
     action: str
     resource: str  # the name of the target
-    params: Mapping[str, Any]  # what the user entered
+    params: Mapping[str, Any]  # the exact change, made of the form
 
 
 class StepState(StrEnum):
@@ -107,7 +107,7 @@ class Draft:
     affected: list[str] = field(default_factory=list)  # affected groups and others
     warnings: list[str] = field(default_factory=list)
     undo: str = ""  # a text: how to undo it; empty = not possible
-    typed_name: str = ""  # what the user must type to confirm; empty = nothing
+    typed_name: str = ""  # what the user types to confirm, where data are deleted; empty = nothing
     # For the audit log: the changed values, by stable keys.
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)

@@ -44,7 +44,7 @@ def finish(
         after=plan.draft.get("after"),
         remote_addr=plan.confirmed_addr or plan.remote_addr,
         outcome=plan.audit_outcome,
-        detail=dumps(_detail(plan, outcome or _result_text(plan))),
+        detail=dumps(_detail(plan, outcome or _result_or_undo_text(plan))),
         actor_name=plan.confirmed_by,
         plan=plan.pk,
     )
@@ -72,7 +72,7 @@ def _detail(plan: Plan, result: str) -> str:
     return Reason("plan_ended", how=result, confirmed=confirmed) if result else confirmed
 
 
-def _result_text(plan: Plan) -> str:
+def _result_or_undo_text(plan: Plan) -> str:
     """What a plan did, or how to undo it; "" if that is not possible."""
     if text := registry.find(plan.action).result_text(plan):
         return text

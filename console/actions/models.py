@@ -25,7 +25,7 @@ class Plan(models.Model):
     # These three are its Proposal. If it has several targets, `resource` is a text about them.
     action = models.CharField(max_length=64)  # ActionType.action
     resource = models.CharField(max_length=300)
-    params = models.JSONField()  # what the user entered in the form
+    params = models.JSONField()  # the exact change, made of the form
     facts = models.JSONField()  # the cluster's state when it was proposed (ActionType.read_facts)
     draft = models.JSONField()  # console.actions.draft.Draft
     # What the user typed in the form, encrypted (typed_form.py); "" = not stored, or deleted.

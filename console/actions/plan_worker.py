@@ -62,9 +62,10 @@ def _apply(plan: Plan) -> None:
         if cluster_id != plan.facts.get(services.CLUSTER_ID):
             raise PlanRefused(Reason("plan_other_cluster"))
         progress = PlanProgress(plan, action_type)
-        if not progress.is_continued:
+        if not progress.was_begun:
             found = action_type.read_facts(gateway, plan.params)
             facts = {services.CLUSTER_ID: cluster_id, **found}
+            # For example a group that had members when it was reviewed.
             if isinstance(action_type, ItemsAction) and action_type.allows_differences(
                 plan.facts, plan.params
             ):

@@ -22,7 +22,7 @@ class PlanProgress(ApplyProgress):
         self._keys = [step.key for step in action_type.steps(plan.params)]
         self._saved_s = 0.0
         self.applied_items = plan.applied_items
-        self.is_continued = plan.was_begun
+        self.was_begun = plan.was_begun
 
     def start_step(self, key: str) -> None:
         """Mark a step as running and the previous one as done."""

@@ -31,24 +31,24 @@ def redirect_to_plan(
     request: UserRequest,
     form: forms.Form,
     propose: Callable[[], Plan],
-    form_page: Callable[[int], HttpResponse],
+    render_form: Callable[[int], HttpResponse],
 ) -> HttpResponse:
     """Propose the plan of a valid form, and redirect to its page.
 
-    If there is no plan, the form gets an error that says why, and `form_page` renders it with an
+    If there is no plan, the form gets an error that says why, and `render_form` renders it with an
     HTTP status. Only a POST proposes: a form that a GET with `?again=` filled can be valid, but the
     user has not sent it.
     """
     if request.method != "POST":
-        return form_page(200)
+        return render_form(200)
     try:
         plan = propose()
     except PlanRefused as error:
         form.add_error(None, str(error))
-        return form_page(422)
+        return render_form(422)
     except GatewayError as error:
         form.add_error(None, unreadable_text(error))
-        return form_page(http_status_of(error))
+        return render_form(http_status_of(error))
     typed_form.store(plan, request.path, form, request.POST)
     return redirect("plan", plan.cluster, plan.pk)
 

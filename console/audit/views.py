@@ -16,7 +16,7 @@ from console.audit import visible_entries
 from console.audit.forms import SIGN_INS, AuditFilter
 from console.audit.models import PLANS_KEPT, AuditEntry
 from console.audit.texts import key_title
-from console.ui.csv_export import render_list
+from console.ui.csv_export import page_or_csv
 from console.ui.day_range import day_links
 from console.ui.queryset_table import Column, QuerySetTable
 from console.ui.texts import sentence
@@ -76,7 +76,7 @@ def _page(
         "tabs": _tabs(form.shows_sign_ins) if has_sign_ins else [],
         "days": day_links(table),
     }
-    return render_list(request, "audit/index.html", context, status=200 if form.is_valid() else 422)
+    return page_or_csv(request, "audit/index.html", context, status=200 if form.is_valid() else 422)
 
 
 def _tabs(shows_sign_ins: bool) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from console.actions.redirect_to_plan import form_data, redirect_to_plan
 from console.brokers import broker_page
 from console.brokers.actions.set_log_level import SetLogLevel
 from console.brokers.forms import LogLevelForm
-from console.ui.csv_export import render_list
+from console.ui.csv_export import page_or_csv
 from console.ui.error_status import http_status_of
 from console.ui.table import Column, Table
 from console.ui.texts import sentence
@@ -43,7 +43,7 @@ def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
     except GatewayError as error:
         context["error"] = sentence(error.message)
         status = http_status_of(error)
-    return render_list(request, "brokers/loggers.html", context, status=status)
+    return page_or_csv(request, "brokers/loggers.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

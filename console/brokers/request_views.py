@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.brokers import broker_page, request_table
-from console.ui.csv_export import render_list
+from console.ui.csv_export import page_or_csv
 from console.ui.error_status import http_status_of
 from console.ui.table import Table
 from console.ui.texts import sentence
@@ -45,7 +45,7 @@ def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
         context["error"] = sentence(error.message)
         # htmx shows no answer with an error status: the old figures would stay.
         status = 200 if "HX-Request" in request.headers else http_status_of(error)
-    return render_list(request, "brokers/requests.html", context, status=status)
+    return page_or_csv(request, "brokers/requests.html", context, status=status)
 
 
 def _table_context(request: ClusterRequest, found: Figures, since_start: bool) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from console.brokers.listeners import listeners
 from console.charts import cards
 from console.live.pages import LivePart, render_live
 from console.ui import settings_table
-from console.ui.csv_export import render_list
+from console.ui.csv_export import page_or_csv
 from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from console.ui.units import Unit, unit_of
@@ -60,7 +60,7 @@ def config(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
     except GatewayError as error:
         context["error"] = sentence(error.message)
         status = http_status_of(error)
-    return render_list(request, "brokers/config.html", context, status=status)
+    return page_or_csv(request, "brokers/config.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -12,7 +12,7 @@ from console.accounts.request_types import UserRequest
 from console.clusters import cluster_list, services
 from console.clusters.connection_check import ConnectionResult, check_connection
 from console.clusters.forms import ClusterForm
-from console.ui.csv_export import render_list
+from console.ui.csv_export import page_or_csv
 from monitoring.models import Cluster
 
 
@@ -21,7 +21,7 @@ from monitoring.models import Cluster
 def index(request: UserRequest) -> HttpResponse:
     table = cluster_list.table_of(request.principal, request.GET)
     may_edit = request.rights.may("cluster.edit")
-    return render_list(request, "clusters/index.html", {"table": table, "may_edit": may_edit})
+    return page_or_csv(request, "clusters/index.html", {"table": table, "may_edit": may_edit})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -9,7 +9,7 @@ from console.charts import cards
 from console.charts.chart_query import ChartQuery
 from console.dashboard import changes_page
 from console.live.pages import LivePart, render_live
-from console.ui.csv_export import render_list
+from console.ui.csv_export import page_or_csv
 
 
 @require_safe
@@ -26,4 +26,4 @@ def overview(request: ClusterRequest, cluster: str) -> HttpResponse:
 def changes(request: ClusterRequest, cluster: str) -> HttpResponse:
     context = changes_page.context(request.cluster, request.rights, request.GET)
     status = 200 if context["form"].is_valid() else 422
-    return render_list(request, "dashboard/changes_page.html", context, status)
+    return page_or_csv(request, "dashboard/changes_page.html", context, status)

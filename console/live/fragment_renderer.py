@@ -42,7 +42,7 @@ def status_html(cluster: Cluster, rights: Rights) -> str:
 def render(cluster: Cluster, rights: Rights, fragment_key: FragmentKey | None) -> str:
     """The out-of-band HTML for one set of rights; without a fragment only status and banners."""
     html = status_html(cluster, rights)
-    context = fragment_key.render_context(cluster, rights) if fragment_key else None
+    context = fragment_key.make_context(cluster, rights) if fragment_key else None
     if fragment_key is not None and context is not None:
         common = {"oob": True, "cluster": cluster, "rights": rights}
         html += render_to_string(fragment_key.fragment.template, {**common, **context})

@@ -12,7 +12,7 @@ from django.http import HttpResponse
 from console.accounts.request_types import ClusterRequest
 from console.live import registry, snapshot_cache
 from console.live.sample_status import SampleStatus
-from console.ui.csv_export import render_list
+from console.ui.csv_export import page_or_csv
 
 
 class LivePart:
@@ -28,7 +28,7 @@ class LivePart:
         # Read before the context, so that a tick in between is pushed and not missed.
         status = snapshot_cache.sample_status(request.cluster.slug, request.rights)
         self.socket_url = socket_url(request.cluster.slug, status, str(key))
-        self.context = key.render_context(request.cluster, request.rights)
+        self.context = key.make_context(request.cluster, request.rights)
 
 
 def render_live(
@@ -36,7 +36,7 @@ def render_live(
 ) -> HttpResponse:
     """Render a page whose template includes the fragment's template."""
     base = {"cluster": request.cluster, "rights": request.rights, "socket_url": part.socket_url}
-    return render_list(request, template, {**base, **extra, **(part.context or {})})
+    return page_or_csv(request, template, {**base, **extra, **(part.context or {})})
 
 
 def version_of(status: SampleStatus) -> str:

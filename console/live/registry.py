@@ -58,7 +58,7 @@ class FragmentKey:
     def fragment(self) -> Fragment:
         return _fragments[self.fragment_name]
 
-    def render_context(self, cluster: Cluster, rights: Rights) -> dict[str, Any] | None:
+    def make_context(self, cluster: Cluster, rights: Rights) -> dict[str, Any] | None:
         """The template's context; None if these rights do not allow it."""
         if not rights.may(self.fragment.verb):
             return None

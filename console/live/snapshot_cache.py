@@ -142,13 +142,13 @@ def _scope_of(rights: Rights | None) -> Scope:
 def snapshot(slug: str, rights: Rights) -> Snapshot | None:
     """The snapshot of the newest ok tick, within the scope of these rights; None = none yet."""
     scope = _scope_of(rights)
-    return _fresh_entry(slug, scope).data.snapshot(scope)
+    return _entry_updating_if_due(slug, scope).data.snapshot(scope)
 
 
 def recent_totals(slug: str, rights: Rights) -> list[Totals | None]:
     """The totals of the last ticks, oldest first; None for a gap."""
     scope = _scope_of(rights)
-    entry = _fresh_entry(slug, scope)
+    entry = _entry_updating_if_due(slug, scope)
     if scope not in entry.data.points and entry.data.columns is not None:
         with entry.lock:  # only on the first use of a scope
             _read_points(slug, entry, scope)
@@ -158,7 +158,7 @@ def recent_totals(slug: str, rights: Rights) -> list[Totals | None]:
 def sample_status(slug: str, rights: Rights | None = None) -> SampleStatus:
     """The current status of the samples; cheap. Without rights, nothing hidden is included."""
     scope = _scope_of(rights)
-    data = _fresh_entry(slug, scope).data
+    data = _entry_updating_if_due(slug, scope).data
     found = status_of(slug, data.newest, data.snapshot(scope), scope)
     if data.unreadable_reason:
         reason, since_ms = str(data.unreadable_reason), data.unreadable_since_ms
@@ -188,7 +188,7 @@ def _has_tick(data: _ClusterData, number: int | None) -> bool:
     return data.newest.tick >= number
 
 
-def _fresh_entry(slug: str, scope: Scope) -> _CacheEntry:
+def _entry_updating_if_due(slug: str, scope: Scope) -> _CacheEntry:
     """The cluster's entry. If a check for newer ticks is due, it is started in a thread; the caller
     waits for it only if there is no data yet, or the last tick is late."""
     entry = _use_entry(slug, scope)

@@ -15,7 +15,7 @@ from console.live import snapshot_cache
 from console.quotas.actions.change_quotas import ChangeQuotas
 from console.quotas.entities import TYPES, entity_of, names_of, number_text, title_of
 from console.quotas.forms import QuotaForm
-from console.ui.csv_export import render_list
+from console.ui.csv_export import page_or_csv
 from console.ui.error_status import http_status_of
 from console.ui.table import Column, Table
 from console.ui.texts import sentence
@@ -44,7 +44,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
     except GatewayError as error:
         context["error"] = sentence(error.message)
         status = http_status_of(error)
-    return render_list(request, "quotas/index.html", context, status=status)
+    return page_or_csv(request, "quotas/index.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

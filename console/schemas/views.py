@@ -11,7 +11,7 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.schemas import services
 from console.schemas.forms import VersionsForm
-from console.ui.csv_export import render_list
+from console.ui.csv_export import page_or_csv
 from console.ui.error_status import http_status_of
 from console.ui.table import Column, Table
 from console.ui.texts import sentence
@@ -44,7 +44,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
             )
         except GatewayError as error:
             context["error"], status = sentence(error.message), http_status_of(error)
-    return render_list(request, "schemas/index.html", context, status=status)
+    return page_or_csv(request, "schemas/index.html", context, status=status)
 
 
 @require_safe

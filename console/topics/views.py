@@ -11,7 +11,7 @@ from console.live.pages import LivePart, render_live
 from console.topics.configure_form import ConfigureForm
 from console.topics.topic_context import topic_context
 from console.ui import settings_table
-from console.ui.csv_export import render_list
+from console.ui.csv_export import page_or_csv
 from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
@@ -53,7 +53,7 @@ def config(request: ClusterRequest, cluster: str, topic: str) -> HttpResponse:
     except GatewayError as error:
         context["error"] = sentence(error.message)
         status = http_status_of(error)
-    return render_list(request, "topics/config.html", context, status=status)
+    return page_or_csv(request, "topics/config.html", context, status=status)
 
 
 @require_safe

@@ -22,7 +22,7 @@ from monitoring.spreadsheet_formulas import without_formula
 ROWS_MAX = 100_000
 
 
-def render_list(
+def page_or_csv(
     request: HttpRequest, template: str, context: Mapping[str, Any], status: int = 200
 ) -> HttpResponse:
     """The page, or its `table` as CSV if the URL asks for that."""

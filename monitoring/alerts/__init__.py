@@ -1,4 +1,5 @@
-"""Alerts, from the lags of a tick to a message at a webhook.
+"""Alerts, from the lags of a tick to a message at a webhook. Users make the rules in
+console/alerts/.
 
 evaluate                  is called after each tick (monitoring/sampling/sample_cluster.py)
 rule_input_of_tick        the lags of the tick, by group and topic (lag_condition.RuleInput)

@@ -35,7 +35,7 @@ def enqueue(delivery_id: int) -> bool:
     now = timezone.now()
     rule_ids = AlertDelivery.objects.filter(pk=delivery_id).values_list("rule_id", flat=True)
     rule_id = rule_ids.first()
-    if rule_id is None or _queued_count(rule_id, now) >= IN_PROGRESS_MAX:
+    if rule_id is None or _in_progress_count(rule_id, now) >= IN_PROGRESS_MAX:
         return False
     if not _due(now).filter(pk=delivery_id).update(queued_at=now):
         return False
@@ -63,7 +63,7 @@ def rules_with_due_deliveries() -> list[int]:
     return list(due.values_list("rule_id", flat=True).distinct())
 
 
-def _queued_count(rule_id: int, now: datetime) -> int:
+def _in_progress_count(rule_id: int, now: datetime) -> int:
     waiting = AlertDelivery.objects.filter(rule_id=rule_id, state=AlertDelivery.State.WAITING)
     return waiting.filter(queued_at__gt=now - LOST_AFTER).count()
 

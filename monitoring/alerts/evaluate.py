@@ -95,6 +95,7 @@ def _evaluate_rule(
     condition = Condition(
         rule.group_pattern, rule.topic_pattern, rule.threshold, rule.for_seconds * 1000
     )
+    # The time of the last OVER is not used while a subject fires.
     firing = {
         subject: SubjectState(Phase.FIRING, alert.since_ms, tick.at_ms, alert.unknown_since_ms)
         for subject, alert in firing_alerts.items()

@@ -43,7 +43,7 @@ class LagReading:
 
 @dataclass(frozen=True, slots=True)
 class RuleInput:
-    """The lags of one tick. `all_groups`: a subject that is missing here does not exist.
+    """The lags of one tick. `groups_complete`: a subject that is missing here does not exist.
 
     Only a rule that contains the full name of a topic in `hidden_topics` applies to it: a rule with
     "*" would reveal it to the webhook and to other users.
@@ -52,5 +52,5 @@ class RuleInput:
     at_ms: int
     groups: Mapping[Subject, LagReading]
     topics: Mapping[Subject, LagReading]
-    all_groups: bool
+    groups_complete: bool
     hidden_topics: frozenset[str] = frozenset()

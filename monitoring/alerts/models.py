@@ -140,8 +140,9 @@ class AlertDelivery(models.Model):
     error = models.TextField(blank=True, default="")
     took_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
+    # While an attempt runs, when another worker may take it over.
     next_attempt_at = models.DateTimeField(default=timezone.now)
-    # When its Celery task was queued; null = it has none.
+    # When its Celery task was queued or began; null = it has none.
     queued_at = models.DateTimeField(null=True)
     attempted_at = models.DateTimeField(null=True)  # when the last attempt began
     finished_at = models.DateTimeField(null=True)

@@ -25,6 +25,7 @@ def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -
     counted = ~columns.is_topic_absent & ~is_hidden
     codes = np.unique(groups.group[counted])
     sums = groups.sums.sums_by(groups.group, len(names), counted).take(codes)
+    # Hidden topics, too: state_machine.matches decides.
     pairs = np.flatnonzero(~columns.is_topic_absent & (groups.topic >= 0))
     return RuleInput(
         at_ms=tick.at_ms,
@@ -38,7 +39,7 @@ def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -
         }
         if with_topics
         else {},
-        all_groups=tick.groups_complete,
+        groups_complete=tick.groups_complete,
         hidden_topics=scope.hidden_topics,
     )
 

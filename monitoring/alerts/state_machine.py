@@ -4,18 +4,18 @@
       OVER     its lag is over the rule's threshold
       UNDER    it is not
       UNKNOWN  the lag is unknown, or incomplete and not over the threshold
-      GONE     the subject does not exist any more
+      GONE     the subject does not exist any more, or the rule does not match it any more
 
     phase    │ OVER              UNDER             UNKNOWN   GONE
     ─────────┼──────────────────────────────────────────────────────────────
     OK       │ PENDING           OK                OK        OK
-    PENDING  │ PENDING           OK                PENDING*  OK
+    PENDING  │ PENDING, FIRING†  OK                PENDING*  OK
     FIRING   │ FIRING            OK (resolved)     FIRING    OK (resolved)
 
     * OK if its last OVER is longer ago than `over_age_ms_max`.
+    † once it has been over the threshold for the rule's time, in the same tick.
 
-A PENDING subject that has been over the threshold for the rule's time becomes FIRING in the same
-tick. An unknown lag neither fires nor resolves an alert. If the last OVER of a PENDING subject is
+An unknown lag neither fires nor resolves an alert. If the last OVER of a PENDING subject is
 longer ago than `over_age_ms_max`, and then comes another, its time starts again.
 """
 
@@ -105,7 +105,7 @@ def evaluate_condition(
         observation = Observation.GONE  # also for a subject that a changed rule does not match
         if matches(condition, subject, hidden):
             observation = observe(
-                condition, readings.get(subject), all_groups=rule_input.all_groups
+                condition, readings.get(subject), groups_complete=rule_input.groups_complete
             )
         before = states.get(subject)
         after = next_state(before, observation, rule_input.at_ms, condition.for_ms, over_age_ms_max)
@@ -146,11 +146,11 @@ def next_state(
 
 
 def observe(
-    condition: Condition, lag_reading: LagReading | None, *, all_groups: bool
+    condition: Condition, lag_reading: LagReading | None, *, groups_complete: bool
 ) -> Observation:
     """The observation of one subject."""
     if lag_reading is None:
-        return Observation.GONE if all_groups else Observation.UNKNOWN
+        return Observation.GONE if groups_complete else Observation.UNKNOWN
     if lag_reading.lag is not None and lag_reading.lag > condition.threshold:
         return Observation.OVER  # missing partitions could only increase the lag
     return (

@@ -1,7 +1,8 @@
 """A Celery bootstep: the heartbeat of a worker's main loop.
 
 Tasks run in the pool's threads or processes; the heartbeat only shows that the main loop runs. If a
-process of the pool is stopped (SIGSTOP), no heartbeat is written, since no tasks run then.
+process of the pool is stopped (SIGSTOP), no heartbeat is written, since no tasks run then. If Redis
+is full, the worker of `sampling` deletes old samples here, since it may get no tasks.
 """
 
 import logging

@@ -43,17 +43,23 @@ def flush(root: Root, slug: str) -> int:
     """
     after_ms = flushed_until_ms(root, slug)
     changes = _changes_of(root, slug)
+    # After a restart: the rows in the files do not have the last readings.
     if changes.lacks_readings and (last := _tick_at(slug, changes.last_at_ms)):
         changes.recall(last)
-    start, flushed = str(max(after_ms - _OVERLAP_MS, 0)), 0
+    return append(root, slug, _ticks_after(slug, after_ms))
+
+
+def _ticks_after(slug: str, after_ms: int) -> Iterator[Tick]:
+    """The ticks in Redis after a time, in order, read a few at a time. Raises RedisDown."""
+    start = str(max(after_ms - _OVERLAP_MS, 0))
     while True:
         with redis_client.guarded() as client:
             found = client.xrange(redis_keys.ticks(slug), min=start, count=_TICKS_PER_READ)
         entries = redis_client.stream_entries(found)
         if not entries:
-            return flushed
+            return
         ticks = (decode(fields) for _, fields in entries)
-        flushed += append(root, slug, (tick for tick in ticks if tick.at_ms > after_ms))
+        yield from (tick for tick in ticks if tick.at_ms > after_ms)
         start = f"({entries[-1][0].decode()}"
 
 
@@ -76,8 +82,8 @@ def flushed_until_ms(root: Root, slug: str) -> int:
 
 
 def append(root: Root, slug: str, ticks: Iterable[Tick]) -> int:
-    """Write `ticks` (in order) as one file per hour and table, with the manifest; returns
-    their number.
+    """Write `ticks` (in order) as one file per hour and table, of many ticks several, with the
+    manifest; returns their number.
 
     Raises OSError.
     """

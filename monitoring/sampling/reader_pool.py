@@ -21,7 +21,7 @@ from monitoring.gateway.wire.sample_reader import SampleReader
 from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.reasons import Reason
 from monitoring.sampling import time_limits
-from monitoring.sampling.last_records import LastRecords
+from monitoring.sampling.last_record_choice import LastRecords
 from monitoring.ticks.tick import Tick
 
 

@@ -27,7 +27,7 @@ from monitoring.sampling.reader_pool import ReaderPool, SamplingResult, Sampling
 from monitoring.ticks import tick_stream
 from monitoring.ticks.delete_old_samples import delete_old_samples
 from monitoring.ticks.tick import Tick
-from monitoring.ticks.tick_stream import put_tick, record_gap
+from monitoring.ticks.tick_stream import put_tick, record_skip_reason
 
 log = logging.getLogger(__name__)
 readers = ReaderPool()
@@ -37,18 +37,20 @@ def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -
     """Sample `target`; None if another worker does so, or Redis is down."""
     try:
         holder = f"{tick_number}-{uuid.uuid4().hex}"
-        with try_lock(redis_keys.sampling(target.slug), holder, interval_ms) as other:
-            if other is not None:
-                if int(other.partition("-")[0]) < tick_number:
-                    record_gap(target.slug, tick_number, Reason("still_reading"))
+        with try_lock(redis_keys.sampling(target.slug), holder, interval_ms) as other_holder:
+            if other_holder is not None:
+                # The same tick: another worker samples it, or has just done so.
+                if int(other_holder.partition("-")[0]) < tick_number:
+                    record_skip_reason(target.slug, tick_number, Reason("still_reading"))
                 return None
-            previous = _previous_tick(target.slug, tick_number)
+            previous = _last_ok_tick(target.slug, tick_number)
             reading = readers.read(target, interval_ms, previous)
             result = event_loop.run(reading, timeout_s=interval_ms / 1000)
             tick = _make_tick(result, tick_number, interval_ms, previous)
             if not put_tick(tick):
                 return None
             if tick.ok:
+                # For the next sample of this process: `carry_over` and the last records.
                 readers.last_ticks[target.slug] = tick
     except redis_client.RedisDown as error:
         log.warning("tick %d of %s is lost: %s", tick_number, target.slug, error)
@@ -62,7 +64,7 @@ def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -
     return tick
 
 
-def _previous_tick(slug: str, tick_number: int) -> Tick | None:
+def _last_ok_tick(slug: str, tick_number: int) -> Tick | None:
     """The last ok tick: of this process, or from Redis if another process made it.
 
     After a long gap Redis no longer has one; then the last one of this process is used.
@@ -94,7 +96,7 @@ def _make_tick(
 
 
 def _free_redis_memory() -> None:
-    """Free memory here: with a full Redis, the worker may not receive the periodic task for it."""
+    """Free memory here, too: the worker's heartbeat, which does it as well, may come much later."""
     try:
         delete_old_samples()
     except redis_client.RedisDown as error:

@@ -18,7 +18,7 @@ from monitoring.sampling import time_limits
 from monitoring.sampling.reader_pool import SamplingTarget
 from monitoring.sampling.sample_cluster import readers, sample_cluster
 from monitoring.ticks import tick_stream
-from monitoring.ticks.tick_stream import record_gap
+from monitoring.ticks.tick_stream import record_skip_reason
 
 log = logging.getLogger(__name__)
 _CLUSTERS_AT_ONCE_MAX = 16
@@ -37,7 +37,7 @@ def sample(tick_number: int) -> None:
         readers.close_others([cluster.slug for cluster, _ in targets]), time_limits.CLOSE_S
     )
     # Of these, those that were removed from the console: if one was being sampled then, that tick
-    # was written after the deletion.
+    # was written after `delete_cluster_data` had run.
     for slug in set(closed) - {cluster.slug for cluster in clusters}:
         delete_samples(slug)
     with ThreadPoolExecutor(_CLUSTERS_AT_ONCE_MAX, thread_name_prefix="sample") as pool:
@@ -56,7 +56,8 @@ def _target(cluster: Cluster, tick_number: int) -> SamplingTarget | None:
     except (InvalidAddress, SecretUnreadable) as error:
         log.warning("cluster %s cannot be sampled: %s", cluster.slug, error)
         try:
-            record_gap(cluster.slug, tick_number, Reason("settings_unreadable", why=error.reason))
+            reason = Reason("settings_unreadable", why=error.reason)
+            record_skip_reason(cluster.slug, tick_number, reason)
         except RedisDown:
             pass
         return None

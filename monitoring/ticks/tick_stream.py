@@ -27,8 +27,8 @@ _CHUNK_BYTES, _CHUNK_TICKS = 4 * 1024 * 1024, 32
 NOT_RUN = Reason("not_run")
 
 
-def record_gap(slug: str, tick: int, reason: str) -> None:
-    """Store the reason why `tick` is not sampled, for its gap."""
+def record_skip_reason(slug: str, tick: int, reason: str) -> None:
+    """Store the reason why `tick` is not sampled; `put_tick` of a later tick writes its gap."""
     with redis_client.guarded() as client:
         pipe = client.pipeline(transaction=False)
         pipe.hset(redis_keys.skipped(slug), str(tick), dumps(reason))

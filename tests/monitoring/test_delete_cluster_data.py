@@ -13,13 +13,13 @@ from monitoring.reports import result_files
 from monitoring.reports.models import Report
 from monitoring.request_metrics import stored_readings
 from monitoring.ticks import tick_stream
-from monitoring.ticks.tick_stream import put_tick, record_gap
+from monitoring.ticks.tick_stream import put_tick, record_skip_reason
 from tests.monitoring.tick_factory import make_tick
 
 
 def sample(slug):
     put_tick(make_tick(1, cluster=slug))
-    record_gap(slug, 2, "it was late")
+    record_skip_reason(slug, 2, "it was late")
     stored_readings.save(slug, 1, [])
     flush_state.note_begun(slug, 1)
     pending_subjects.save(slug, {1: {Subject("g"): SubjectState(Phase.PENDING, 1, 1)}})

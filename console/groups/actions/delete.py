@@ -34,7 +34,7 @@ class DeleteGroup(ActionType):
         committed: dict[str, dict[str, int]] = {}
         for (topic, partition), offset in sorted(gateway.groups.committed(params["name"]).items()):
             committed.setdefault(topic, {})[str(partition)] = offset
-        return {**state_and_members.read_members(gateway, params["name"]), COMMITTED: committed}
+        return {**state_and_members.read(gateway, params["name"]), COMMITTED: committed}
 
     def within_scope(self, facts: Facts, scope: Scope) -> Facts:
         committed = facts[COMMITTED]

@@ -60,7 +60,7 @@ class ResetOffsets(ItemsAction):
         committed = gateway.groups.committed(params["name"])
         logs = gateway.log_offsets.ranges(keys)
         return {
-            **state_and_members.read_members(gateway, params["name"]),
+            **state_and_members.read(gateway, params["name"]),
             ITEMS: {partition_key(*key): committed.get(key) for key in keys},
             LOGS: {
                 partition_key(*key): [logs[key].start, logs[key].stop] if key in logs else None
@@ -108,7 +108,8 @@ class ResetOffsets(ItemsAction):
         )
 
     def _check(self, facts: Facts, params: Params) -> None:
-        """Raises PlanRefused if the group does not exist, or an offset is not in its log."""
+        """Raises PlanRefused if the group does not exist, or an offset is not in its log, which may
+        have changed since the form was sent."""
         restores = params.get("restores")
         if facts["state"] == state_and_members.NO_GROUP and not restores:
             raise PlanRefused(state_and_members.no_group_text(params["name"]))

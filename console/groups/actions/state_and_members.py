@@ -9,7 +9,7 @@ from monitoring.gateway.gateway import Gateway
 NO_GROUP = "DEAD"  # Kafka's state of a group that does not exist
 
 
-def read_members(gateway: Gateway, group: str) -> Facts:
+def read(gateway: Gateway, group: str) -> Facts:
     """State and number of members. They may change between review and apply."""
     found = gateway.groups.describe(group)
     return {"state": found.state, "members": found.members}

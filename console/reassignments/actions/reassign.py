@@ -101,7 +101,7 @@ class ReassignPartitions(ItemsAction):
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         planned = [Move.from_json(stored) for stored in params["moves"].values()]
         remaining = [move for move in planned if move.key not in progress.applied_items]
-        if not progress.is_continued:
+        if not progress.was_begun:
             remaining = _start(gateway, remaining, params["throttle"], progress)
         progress.start_step(ITEMS)
         deadline = time.monotonic() + WATCH_S

@@ -62,7 +62,7 @@ class ClusterAnswers:
     replicas_size_bytes: Longs  # the sum over the replicas whose brokers answered
     replicas_reported: Longs  # the number of these replicas (0 = none)
     counters: Counters
-    # The times of the last records (monitoring/sampling/last_records.py), and whether there may be
+    # The times of the last records (sampling/last_record_choice.py), and whether there may be
     # newer records.
     last_record_ms: Longs
     has_newer_records: npt.NDArray[np.bool_]

@@ -44,7 +44,7 @@ class _CachedMembers:
 
 
 class SampleReader:
-    """Reads one cluster repeatedly; `timeout_s` limits each step: metadata, groups, offsets."""
+    """Reads one cluster repeatedly; `timeout_s` limits each request."""
 
     def __init__(
         self,

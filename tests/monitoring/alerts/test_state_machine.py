@@ -19,9 +19,9 @@ SUBJECT = Subject("orders-a")
 OVER_AGE_MS_MAX = 15_000
 
 
-def rule_input(at_ms, lag=None, *, complete=True, all_groups=True, absent=False):
+def rule_input(at_ms, lag=None, *, complete=True, groups_complete=True, absent=False):
     sums = {} if absent else {SUBJECT: LagReading(lag, complete)}
-    return RuleInput(at_ms, sums, {}, all_groups)
+    return RuleInput(at_ms, sums, {}, groups_complete)
 
 
 def run(*views, condition=CONDITION):
@@ -104,17 +104,18 @@ def test_a_group_that_is_gone_resolves_and_says_so():
 
 def test_a_group_that_is_absent_because_its_coordinator_is_silent_is_not_gone():
     states = {SUBJECT: SubjectState(Phase.FIRING, 0, 0)}
-    absent = rule_input(5_000, absent=True, all_groups=False)
+    absent = rule_input(5_000, absent=True, groups_complete=False)
     new, transitions = evaluate_condition(CONDITION, absent, states, OVER_AGE_MS_MAX)
     assert (set(new), transitions) == ({SUBJECT}, [])
 
 
 def test_an_incomplete_sum_may_be_over_but_never_under():
-    assert observe(CONDITION, LagReading(101, complete=False), all_groups=True) is Observation.OVER
-    assert (
-        observe(CONDITION, LagReading(99, complete=False), all_groups=True) is Observation.UNKNOWN
-    )
-    assert observe(CONDITION, LagReading(99, complete=True), all_groups=True) is Observation.UNDER
+    def seen(reading):
+        return observe(CONDITION, reading, groups_complete=True)
+
+    assert seen(LagReading(101, complete=False)) is Observation.OVER
+    assert seen(LagReading(99, complete=False)) is Observation.UNKNOWN
+    assert seen(LagReading(99, complete=True)) is Observation.UNDER
 
 
 def test_patterns_choose_groups_and_topics():

@@ -41,6 +41,18 @@ def test_what_did_not_change_is_not_written_again(root, redis_server):
     assert [row["lag"] for row in stored("groups")] == [6, 8]
 
 
+def test_the_ticks_of_a_flush_are_one_file_however_they_are_read(root, redis_server, monkeypatch):
+    monkeypatch.setattr(writer, "_TICKS_PER_READ", 4)
+    for number in range(FIRST, FIRST + 3):
+        put_tick(sampled(number, end=number))
+    writer.flush(root, "local")
+    for number in range(FIRST + 3, FIRST + 12):
+        put_tick(sampled(number, end=number))
+    assert writer.flush(root, "local") == 9  # in three reads, with those that are written already
+    [span_folder] = manifest.span_folders(root, "local", RAW)
+    assert [file.rows for file in manifest.load(root, span_folder).of("partitions")] == [3, 9]
+
+
 def test_many_ticks_are_written_in_several_files(root, redis_server, monkeypatch):
     monkeypatch.setattr(writer, "_TICKS_PER_FILE", 2)
     for number in range(FIRST, FIRST + 5):

@@ -5,7 +5,7 @@ import pytest
 
 from monitoring import redis_client
 from monitoring.ticks import tick_stream
-from monitoring.ticks.tick_stream import LIVE_MS, NOT_RUN, put_tick, record_gap
+from monitoring.ticks.tick_stream import LIVE_MS, NOT_RUN, put_tick, record_skip_reason
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 
@@ -37,7 +37,7 @@ def test_a_late_tick_cannot_overtake_a_newer_one(redis_server):
 
 def test_ticks_that_did_not_run_become_gaps_with_their_reason(redis_server):
     put_tick(make_tick(10))
-    record_gap("local", 12, "the tick before was still running")
+    record_skip_reason("local", 12, "the tick before was still running")
     put_tick(make_tick(13))
     ticks = list(tick_stream.recent_ticks("local", 0))
     assert [(tick.tick, tick.status, tick.reason) for tick in ticks] == [

@@ -2,8 +2,8 @@ import numpy as np
 
 from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.last_records import NO_RECORD
-from monitoring.sampling import last_records
-from monitoring.sampling.last_records import LastRecords
+from monitoring.sampling import last_record_choice
+from monitoring.sampling.last_record_choice import LastRecords
 from tests.monitoring.gateway.wire.answers import decoded_metadata
 from tests.monitoring.tick_factory import make_tick
 
@@ -129,7 +129,7 @@ def test_times_follow_their_partitions_if_topics_come_and_go():
 
 
 def test_of_too_many_the_oldest_times_are_read_so_that_all_take_turns(monkeypatch):
-    monkeypatch.setattr(last_records, "READ_MAX", 2)
+    monkeypatch.setattr(last_record_choice, "READ_MAX", 2)
     previous, seen = None, []
     for number in range(3):
         answers = reads_of([number + 1] * 5)
