@@ -41,7 +41,7 @@ from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler, Task
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
-from brokerd.server.fetch.session_cache import FetchSessionCache
+from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
 from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
 from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.network.listener_sockets import BindError

@@ -31,7 +31,7 @@ from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import api_name
 
 if TYPE_CHECKING:
-    from brokerd.server.fetch.session_cache import FetchSessionCache
+    from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
 
 MS_PER_S = 1000
 RUNNING, STARTING = 3, 1

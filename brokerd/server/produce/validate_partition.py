@@ -1,14 +1,14 @@
 """Whether a partition of a Produce may be written to: acks, leader, min.insync.replicas.
 
-Its batch is checked after that (`batch_checks`).
+Its batch is checked after that (`validate_batch`).
 """
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
 from brokerd.protocol.framing import RequestHeader
-from brokerd.protocol.produce import PartitionRecords, ProduceRequest
+from brokerd.protocol.produce_request import PartitionRecords, ProduceRequest
 from brokerd.replication.partition import Partition
-from brokerd.server.produce.produce_state import ACKS_ALL
+from brokerd.server.produce.produce_metadata import ACKS_ALL
 from brokerd.server.requests.leader_check import LedPartitions
 
 ACKS = (-1, 0, 1)

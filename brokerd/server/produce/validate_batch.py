@@ -1,6 +1,7 @@
-"""Chooses and runs the checks of a producer's batch, and says what must be done before its append.
+"""Checks a producer's batch: chooses and runs the checks of `protocol/log_validator`, and says what
+must be done before the append.
 
-`batch_header_validator` always checks the header and the CRC. The records are checked on a
+`validate_header_and_crc` always checks the header and the CRC. The records are checked on a
 compacted topic (each needs a key); if the topic limits timestamps or stores with another codec; if
 the header is odd (`has_odd_header`); and always with `brokerd.validate.records=all`. A small batch
 is checked at once; all else is `Work` for a thread (`append_queues`).
@@ -8,10 +9,13 @@ is checked at once; all else is `Work` for a thread (`append_queues`).
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
-from brokerd.protocol.batch_header_validator import check_batch, has_odd_header
-from brokerd.protocol.batch_rewrite import Work, perform
 from brokerd.protocol.compression import Codec, TooManyBytes
-from brokerd.protocol.record_validator import Rules
+from brokerd.protocol.log_validator.validate_and_recompress import Work, validate_and_recompress
+from brokerd.protocol.log_validator.validate_header_and_crc import (
+    has_odd_header,
+    validate_header_and_crc,
+)
+from brokerd.protocol.log_validator.validate_records import Rules
 from brokerd.protocol.records import BatchHeader
 
 VALIDATE_ALL = "all"
@@ -22,7 +26,7 @@ AT_ONCE_DECOMPRESSED_BYTES = 256 << 10
 """Limits of what is checked at once: it takes half a millisecond at most."""
 
 
-def may_check_records(validates_all: bool, log: LogConfig) -> bool:
+def may_validate_records(validates_all: bool, log: LogConfig) -> bool:
     """Whether the records of batches for a log with these settings are checked, or may be."""
     return log.is_compacted or log.limits_timestamps or log.codec is not None or validates_all
 
@@ -32,7 +36,7 @@ def codec_max(version: int) -> Codec:
     return Codec.ZSTD if version >= ZSTD_FROM else Codec.LZ4
 
 
-def admit(
+def validate_batch(
     records: memoryview,
     version: int,
     validates_all: bool,
@@ -41,7 +45,7 @@ def admit(
     now_ms: int,
 ) -> Work | None:
     """Checks one batch; returns the work to do before it is appended, if any. Raises KafkaError."""
-    header = check_batch(records, log.max_message_bytes)
+    header = validate_header_and_crc(records, log.max_message_bytes)
     if header.codec > codec_max(version):
         raise InvalidProduceRecordsError(
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
@@ -51,10 +55,10 @@ def admit(
         raise KafkaError(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet"
         )
-    return check_records(header, records, validates_all, log, topic_partition, now_ms)
+    return validate_records_if_needed(header, records, validates_all, log, topic_partition, now_ms)
 
 
-def check_records(
+def validate_records_if_needed(
     header: BatchHeader,
     records: memoryview,
     validates_all: bool,
@@ -62,7 +66,7 @@ def check_records(
     topic_partition: str,
     now_ms: int,
 ) -> Work | None:
-    """The second half of `admit`: the records of a batch with a valid header, if necessary."""
+    """The second half of `validate_batch`: its records if necessary; the header is valid."""
     if not _needs_record_check(header, validates_all, log):
         return None
     work = _work(header, log, topic_partition, now_ms)
@@ -71,7 +75,7 @@ def check_records(
     if header.codec and len(records) > AT_ONCE_BYTES:
         return work
     try:
-        perform(records, work, AT_ONCE_DECOMPRESSED_BYTES)
+        validate_and_recompress(records, work, AT_ONCE_DECOMPRESSED_BYTES)
     except TooManyBytes:
         return work
     return None

@@ -7,7 +7,12 @@ from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.compression import compress, decompress, require_readable
-from brokerd.protocol.record_validator import REPORTED_MAX, RefusedRecords, Rules, validate_records
+from brokerd.protocol.log_validator.validate_records import (
+    REPORTED_MAX,
+    RefusedRecords,
+    Rules,
+    validate_records,
+)
 from brokerd.protocol.records import (
     CODEC_MASK,
     DELETE_HORIZON,
@@ -33,10 +38,11 @@ class Work(NamedTuple):
     max_message_bytes: int
 
 
-def perform(batch: Batch, work: Work, max_bytes: int | None = None) -> Batch:
+def validate_and_recompress(batch: Batch, work: Work, max_bytes: int | None = None) -> Batch:
     """The batch to append: the same one, changed in place where it must be, or a new one. The batch
-    has passed `check_batch`. `max_bytes` bounds its decompressed records. Raises KafkaError as
-    `validate_records` and `decompress` do, and MESSAGE_TOO_LARGE for one that has grown."""
+    has passed `validate_header_and_crc`. `max_bytes` bounds its decompressed records. Raises
+    KafkaError as `validate_records` and `decompress` do, and MESSAGE_TOO_LARGE for one that has
+    grown."""
     header = read_header(batch)
     if header.is_log_append_time and work.is_append_time:
         raise _refused_time(header)

@@ -6,8 +6,8 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.batch_rewrite import Work
 from brokerd.protocol.compression import Codec
+from brokerd.protocol.log_validator.validate_and_recompress import Work
 from brokerd.protocol.records import (
     HEADER,
     HEADER_BYTES,
@@ -17,7 +17,7 @@ from brokerd.protocol.records import (
     read_header,
     write_crc,
 )
-from brokerd.server.produce.batch_checks import AT_ONCE_RECORDS, admit
+from brokerd.server.produce.validate_batch import AT_ONCE_RECORDS, validate_batch
 
 HEADER_ONLY, ALL = False, True
 """brokerd.validate.records"""
@@ -43,7 +43,7 @@ def misnumbered() -> bytearray:
 
 
 def checked(batch: bytearray, validates_all: bool, log: LogConfig, version: int = 9) -> Work | None:
-    return admit(memoryview(batch), version, validates_all, log, "t-0", NOW_MS)
+    return validate_batch(memoryview(batch), version, validates_all, log, "t-0", NOW_MS)
 
 
 def refusal(batch: bytearray, validates_all: bool, log: LogConfig, version: int = 9) -> ErrorCode:

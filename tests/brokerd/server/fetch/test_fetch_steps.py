@@ -20,8 +20,8 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.protocol.records import Record, encode_batch, iter_batches
 from brokerd.replication.partition import Partition
-from brokerd.server.fetch.fetch_attempt import FetchAttempt, led_partition
-from brokerd.server.fetch.session_cache import FetchSessionCache
+from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
+from brokerd.server.fetch.read_from_log import FetchAttempt, led_partition
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state
 from tests.brokerd.server.led import led

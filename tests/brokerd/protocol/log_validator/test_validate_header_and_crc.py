@@ -8,8 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.batch_header_validator import check_batch, has_odd_header, is_plain
 from brokerd.protocol.compression import Codec
+from brokerd.protocol.log_validator.validate_header_and_crc import (
+    has_odd_header,
+    is_plain,
+    validate_header_and_crc,
+)
 from brokerd.protocol.records import (
     CONTROL,
     DELETE_HORIZON,
@@ -27,7 +31,7 @@ LIMIT = 1 << 20
 
 def refusal(batch: bytearray, limit: int = LIMIT) -> ErrorCode:
     with pytest.raises(KafkaError) as caught:
-        check_batch(memoryview(batch), limit)
+        validate_header_and_crc(memoryview(batch), limit)
     return caught.value.code
 
 
@@ -53,7 +57,7 @@ def test_damage_inside_is_told_as_such(
     batch[at] ^= data.draw(st.integers(1, 255))
     assert refusal(batch) is ErrorCode.CORRUPT_MESSAGE
     write_crc(batch)  # a batch that lies inside: the header is fine, the records may not be
-    header = check_batch(memoryview(batch), LIMIT)
+    header = validate_header_and_crc(memoryview(batch), LIMIT)
     with suppress(KafkaError):
         list(iter_records(header, memoryview(batch)))
 
@@ -72,7 +76,7 @@ def test_two_batches_for_one_partition_are_refused() -> None:
 def test_a_batch_over_the_limit_is_too_large() -> None:
     batch = encode_batch([Record(0, 1, None, bytes(100))])
     assert refusal(batch, limit=len(batch) - 1) is ErrorCode.MESSAGE_TOO_LARGE
-    assert check_batch(memoryview(batch), len(batch)).size_bytes == len(batch)
+    assert validate_header_and_crc(memoryview(batch), len(batch)).size_bytes == len(batch)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +119,7 @@ def test_a_header_that_the_records_can_set_right_is_odd(
     position: int, format_: str, value: int
 ) -> None:
     batch = memoryview(with_field(position, format_, value))
-    assert has_odd_header(check_batch(batch, LIMIT))
+    assert has_odd_header(validate_header_and_crc(batch, LIMIT))
     assert not is_plain(batch, LIMIT)
 
 
@@ -126,7 +130,7 @@ def test_a_sound_batch_is_plain_and_so_is_one_without_times(
     for each in (records, [record._replace(timestamp_ms=-1) for record in records]):
         batch = memoryview(encode_batch(each, codec=codec))
         assert is_plain(batch, LIMIT)
-        assert not has_odd_header(check_batch(batch, LIMIT))
+        assert not has_odd_header(validate_header_and_crc(batch, LIMIT))
         assert not is_plain(batch, LIMIT, codec - 1)
         assert not is_plain(batch, len(batch) - 1)
 
@@ -145,7 +149,7 @@ def test_no_batch_says_more_records_than_its_bytes_can_hold(codec: Codec) -> Non
         if count > most:
             assert refusal(batch) is ErrorCode.INVALID_RECORD
         else:
-            assert check_batch(memoryview(batch), LIMIT).count == count
+            assert validate_header_and_crc(memoryview(batch), LIMIT).count == count
 
 
 def test_a_plain_batch_with_a_wrong_crc_is_none() -> None:

@@ -1,5 +1,5 @@
 """The checks of a producer's batch that need only its header and its CRC (Kafka's LogValidator);
-`record_validator` checks its records.
+`validate_records` checks its records.
 """
 
 import struct
@@ -35,7 +35,7 @@ _LENGTH_MIN: Final = 14
 
 def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZSTD) -> bool:
     """Whether a producer's records are one whole, intact batch with nothing unusual in its header:
-    `check_batch` accepts it, no flag is set, and the timestamps are in order."""
+    `validate_header_and_crc` accepts it, no flag is set, and the timestamps are in order."""
     size = len(view)
     if size < HEADER_BYTES:
         return False
@@ -63,7 +63,7 @@ def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZS
     return plain
 
 
-def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
+def validate_header_and_crc(view: memoryview, max_message_bytes: int) -> BatchHeader:
     """Checks that a producer's records are exactly one whole, intact batch, by header and CRC.
     Raises KafkaError with the code that Kafka has: CORRUPT_MESSAGE (wrong CRC, no batch),
     MESSAGE_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, INVALID_RECORD (anything else)."""
@@ -79,8 +79,8 @@ def check_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
 
 
 def has_odd_header(header: BatchHeader) -> bool:
-    """Whether the header of a batch that passed `check_batch` must be corrected from its records:
-    its timestamps are impossible, or it has flags that only brokers set."""
+    """Whether the header of a batch that passed `validate_header_and_crc` must be corrected from
+    its records: its timestamps are impossible, or it has flags that only brokers set."""
     return bool(header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON)) or not (
         header.max_timestamp >= header.base_timestamp >= NO_TIMESTAMP
     )

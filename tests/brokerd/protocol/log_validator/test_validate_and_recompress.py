@@ -4,9 +4,9 @@ import cramjam
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.batch_rewrite import Work, perform
 from brokerd.protocol.compression import Codec, TooManyBytes
-from brokerd.protocol.record_validator import REPORTED_MAX, RefusedRecords, Rules
+from brokerd.protocol.log_validator.validate_and_recompress import Work, validate_and_recompress
+from brokerd.protocol.log_validator.validate_records import REPORTED_MAX, RefusedRecords, Rules
 from brokerd.protocol.records import (
     DELETE_HORIZON,
     HEADER,
@@ -41,13 +41,13 @@ def with_header(codec: int = 0, **fields: int) -> bytearray:
 def test_of_very_many_records_with_a_time_that_is_the_brokers_only_some_are_told() -> None:
     batch = with_header(attributes=LOG_APPEND_TIME, count=(1 << 31) - 1)
     with pytest.raises(RefusedRecords) as caught:
-        perform(batch, work(0, is_append_time=True))
+        validate_and_recompress(batch, work(0, is_append_time=True))
     assert len(caught.value.records) == REPORTED_MAX
 
 
 def performed(batch: bytearray, todo: Work) -> BatchHeader:
     """The header of the result, which must hold the same records and a right CRC."""
-    done = memoryview(perform(batch, todo))
+    done = memoryview(validate_and_recompress(batch, todo))
     header = read_header(done)
     assert header.size_bytes == len(done)
     assert crc_matches(header, done)
@@ -72,7 +72,7 @@ def test_a_batch_is_stored_with_the_codec_of_its_topic(source: Codec, target: Co
 def test_a_batch_that_is_right_is_not_copied_nor_touched() -> None:
     batch = encode_batch(RECORDS, codec=Codec.LZ4)
     before = bytes(batch)
-    assert perform(batch, work(Codec.LZ4)) is batch
+    assert validate_and_recompress(batch, work(Codec.LZ4)) is batch
     assert batch == before
 
 
@@ -82,7 +82,9 @@ def test_a_batch_that_is_right_is_not_copied_nor_touched() -> None:
 def test_a_higher_level_tries_harder(codec: Codec, low: int, high: int) -> None:
     text = b" ".join(b"%d" % (i * i % 977) for i in range(20_000))
     batch = encode_batch([Record(0, 1, None, text)])
-    small, large = (len(perform(batch, work(codec, level))) for level in (high, low))
+    small, large = (
+        len(validate_and_recompress(batch, work(codec, level))) for level in (high, low)
+    )
     assert small < large
 
 
@@ -107,7 +109,9 @@ def test_the_header_is_set_right_from_the_records(codec: Codec, fields: dict[str
 
 def test_a_producer_may_not_set_the_append_time_itself() -> None:
     with pytest.raises(RefusedRecords) as caught:
-        perform(with_header(attributes=LOG_APPEND_TIME), work(0, is_append_time=True))
+        validate_and_recompress(
+            with_header(attributes=LOG_APPEND_TIME), work(0, is_append_time=True)
+        )
     assert caught.value.code is ErrorCode.INVALID_TIMESTAMP
     assert len(caught.value.records) == len(RECORDS)
 
@@ -115,7 +119,7 @@ def test_a_producer_may_not_set_the_append_time_itself() -> None:
 def test_a_batch_that_is_too_large_when_it_is_stored_is_refused() -> None:
     batch = encode_batch(RECORDS, codec=Codec.ZSTD)
     with pytest.raises(KafkaError) as caught:
-        perform(batch, work(Codec.NONE, max_message_bytes=len(batch) + 100))
+        validate_and_recompress(batch, work(Codec.NONE, max_message_bytes=len(batch) + 100))
     assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE
 
 
@@ -123,7 +127,7 @@ def test_a_batch_that_is_too_large_when_it_is_stored_is_refused() -> None:
 def test_a_bomb_is_refused_before_it_goes_off(codec: Codec) -> None:
     batch = encode_batch([Record(0, 1, None, bytes(65 << 20))], codec=codec)
     with pytest.raises(TooManyBytes) as caught:
-        perform(batch, work(Codec.NONE, max_message_bytes=1 << 30))
+        validate_and_recompress(batch, work(Codec.NONE, max_message_bytes=1 << 30))
     assert caught.value.code is ErrorCode.INVALID_RECORD
 
 
@@ -132,5 +136,5 @@ def test_what_kafkas_clients_could_not_decompress_is_refused() -> None:
     linked = bytes(cramjam.lz4.compress(records))  # its blocks depend on each other
     batch = bytearray(encode_batch(RECORDS, codec=Codec.LZ4)[:HEADER_BYTES]) + linked
     with pytest.raises(KafkaError, match="depend on each other") as caught:
-        perform(batch, work(Codec.LZ4))
+        validate_and_recompress(batch, work(Codec.LZ4))
     assert caught.value.code is ErrorCode.INVALID_RECORD

@@ -1,4 +1,6 @@
-"""One attempt of a Fetch: what its partitions have now, and whether that is enough to answer."""
+"""Reads the partitions of a Fetch from their logs (Kafka's ReplicaManager.readFromLog): one
+attempt, with what they have now, and whether that is enough to answer.
+"""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,7 +12,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import NO_TOPIC_ID, READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.replication.partition import Partition
-from brokerd.server.fetch.session_cache import FetchContext
+from brokerd.server.fetch.fetch_session_cache import FetchContext
 from brokerd.server.requests.leader_check import LedPartitions
 
 FILES_MAX = 1_000

@@ -1,4 +1,5 @@
-"""Serves one Fetch, from its request to its answer: at once, or after a wait in the purgatory.
+"""The steps of one Fetch, from its request to its answer: reads (`read_from_log`), waits, the
+response. It is answered at once, or after a wait in the purgatory.
 
 It waits for threads that read from the disk, for min_bytes or until max_wait_ms is over. One with
 many partitions is read and encoded in several iterations of the event loop, or by a thread.
@@ -28,10 +29,10 @@ from brokerd.replication.partition import Partition
 from brokerd.replication.state import NO_LEADER
 from brokerd.server.background.pending_reads import load_log
 from brokerd.server.fetch.delayed_fetch import delay_fetch
-from brokerd.server.fetch.fetch_attempt import FetchAttempt
 from brokerd.server.fetch.fetch_session import Session
+from brokerd.server.fetch.fetch_session_cache import FetchContext
 from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
-from brokerd.server.fetch.session_cache import FetchContext
+from brokerd.server.fetch.read_from_log import FetchAttempt
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Parts, Slot
 from brokerd.server.requests.request_times import Since

@@ -1,4 +1,4 @@
-"""A Produce that is not answered yet, and the results of its partitions."""
+"""What the answer of a Produce needs (Kafka's ProduceMetadata); the results of its partitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,8 @@ from brokerd.log.append import AppendResult
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.messages import response_frame
-from brokerd.protocol.produce import (
-    PartitionRecords,
-    PartitionReply,
-    ProduceRequest,
-    encode_produce_response,
-)
+from brokerd.protocol.produce_request import PartitionRecords, ProduceRequest
+from brokerd.protocol.produce_response import PartitionReply, encode_produce_response
 from brokerd.replication.partition import Partition
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
@@ -40,8 +36,8 @@ class PartitionRequest(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class ProduceState:
-    """The state of a Produce that is not answered yet: what its answer needs."""
+class ProduceMetadata:
+    """What the answer of a Produce needs, until it is sent."""
 
     version: int
     correlation_id: int
@@ -50,8 +46,8 @@ class ProduceState:
     wanted: Sequence[PartitionRecords | PartitionRequest]
 
     @classmethod
-    def of(cls, header: RequestHeader, request: ProduceRequest) -> "ProduceState":
-        """The state of a request before any of its records are appended."""
+    def of(cls, header: RequestHeader, request: ProduceRequest) -> "ProduceMetadata":
+        """That of a request before any of its records are appended."""
         return cls(
             header.api_version, header.correlation_id, request.acks, request.timeout_ms,
             request.partitions,

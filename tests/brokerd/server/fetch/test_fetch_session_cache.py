@@ -12,9 +12,9 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import FetchReply
-from brokerd.server.fetch import session_cache
+from brokerd.server.fetch import fetch_session_cache
 from brokerd.server.fetch.fetch_session import NAME_CHARS
-from brokerd.server.fetch.session_cache import STALE_MS, FetchContext, FetchSessionCache
+from brokerd.server.fetch.fetch_session_cache import STALE_MS, FetchContext, FetchSessionCache
 
 NOW_MS = 1_700_000_000_000
 
@@ -254,7 +254,7 @@ def test_no_slots_means_no_sessions() -> None:
 
 
 def test_all_sessions_together_have_so_many_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_cache, "PARTITIONS_MAX", 3)
+    monkeypatch.setattr(fetch_session_cache, "PARTITIONS_MAX", 3)
     cache = sessions()
     session_id = opened(cache, "a", "b")
     assert opened(cache, "c", "d") == 0
@@ -264,7 +264,7 @@ def test_all_sessions_together_have_so_many_partitions(monkeypatch: pytest.Monke
 
 
 def test_long_names_count_as_several_partitions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_cache, "PARTITIONS_MAX", 4)
+    monkeypatch.setattr(fetch_session_cache, "PARTITIONS_MAX", 4)
     cache = sessions()
     assert opened(cache, "x" * 4 * NAME_CHARS) == 0, "more than there is room for"
     assert opened(cache, "x" * 3 * NAME_CHARS) > 0
@@ -284,7 +284,7 @@ def test_long_names_count_as_several_partitions(monkeypatch: pytest.MonkeyPatch)
 def test_where_all_partitions_are_taken_those_make_room_that_nobody_uses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(session_cache, "PARTITIONS_MAX", 4)
+    monkeypatch.setattr(fetch_session_cache, "PARTITIONS_MAX", 4)
     cache = sessions()
     gone = [opened(cache, name) for name in "abc"]
     used = opened(cache, "d")
@@ -303,7 +303,7 @@ def test_where_all_partitions_are_taken_those_make_room_that_nobody_uses(
 def test_one_that_grows_takes_the_room_of_those_that_nobody_uses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(session_cache, "PARTITIONS_MAX", 4)
+    monkeypatch.setattr(fetch_session_cache, "PARTITIONS_MAX", 4)
     cache = sessions()
     growing, gone = opened(cache, "a"), opened(cache, "b", "c", "d")
     later_ms = NOW_MS + STALE_MS + 1

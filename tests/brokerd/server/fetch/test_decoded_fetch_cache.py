@@ -13,7 +13,7 @@ from brokerd.protocol import messages
 from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import parse_header
 from brokerd.replication.partition import Partition
-from brokerd.server.fetch.repeated_fetches import FetchMemo, memo_of
+from brokerd.server.fetch.decoded_fetch_cache import FetchMemo, memo_of
 from brokerd.server.network.output import OutputQueue
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
 from tests.brokerd.replication.support import state

@@ -10,9 +10,9 @@ from brokerd.log.segments import segment_list
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.replication.partition import Partition
-from brokerd.server.fetch import fetch_attempt as attempt_module
-from brokerd.server.fetch.fetch_attempt import FetchAttempt
-from brokerd.server.fetch.session_cache import FetchSessionCache
+from brokerd.server.fetch import read_from_log as attempt_module
+from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
+from brokerd.server.fetch.read_from_log import FetchAttempt
 from tests.brokerd.log.support import NOW_MS, batch, open_log, reopen
 from tests.brokerd.log.test_transactions import data, plain
 from tests.brokerd.replication.support import state

@@ -15,13 +15,13 @@ from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.server.network.output import OutputQueue
-from brokerd.server.produce.produce_handler import ProduceHandler
-from brokerd.server.produce.repeated_produces import (
+from brokerd.server.produce.decoded_produce_cache import (
     MEMO_MAX_BYTES,
     MEMOS_MAX,
     SWEEP_MIN,
     ProduceMemos,
 )
+from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.replication.support import replica, state
