@@ -12,7 +12,7 @@ from pathlib import Path
 
 from brokerd.cli import dump_decoders, dump_indexes, dump_lines
 from brokerd.cli.options import CliError, OptionParser, Options, int32, run
-from brokerd.config.values import words
+from brokerd.config.value_parsers import words
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import names, producer_snapshot

@@ -15,7 +15,7 @@ from math import isfinite
 from typing import Final, NamedTuple
 
 from brokerd.cluster.admin.configs import sanitized, unsanitized
-from brokerd.config.dynamic_config_changes import DEFAULT_NAME
+from brokerd.config.dynamic_broker_config import DEFAULT_NAME
 from brokerd.errors import ErrorCode, KafkaError
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"

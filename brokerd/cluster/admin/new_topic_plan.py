@@ -13,7 +13,7 @@ from brokerd.cluster.admin.requests import DEFAULT, NewPartitions, NewTopic
 from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
 from brokerd.cluster.zookeeper.znode_json import TopicNode
-from brokerd.config.topic_config_changes import check_topic_config
+from brokerd.config.validate_topic_config import validate_topic_config
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -55,7 +55,7 @@ def plan_creation(
     check_collision(topic.name, existing)
     if topic.assignment:
         replicas = _manual_assignment(topic, brokers)
-    check_topic_config(config)
+    validate_topic_config(config)
     return TopicPlan(
         name=topic.name, node=TopicNode(topic_id=topic_id, replicas=replicas), config=config
     )

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from brokerd.config.group import GroupConfig
+from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.member_memory import MemberMemory

@@ -10,7 +10,7 @@ from collections.abc import Callable, Set
 from typing import TypeVar, TypeVarTuple
 
 from brokerd.clock import Clock
-from brokerd.config.group import GroupConfig
+from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group import offsets
 from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.event_context import EventContext

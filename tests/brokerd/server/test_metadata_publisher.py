@@ -15,8 +15,9 @@ from brokerd.config.log_config import LogConfig
 from brokerd.replication.state import PartitionState
 from brokerd.server.admin_http.events import EventRing
 from brokerd.server.api.metadata_cache import MetadataCache
-from brokerd.server.live_settings import LiveSettings
+from brokerd.server.broker_config_handler import BrokerConfigHandler
 from brokerd.server.metadata_publisher import MetadataPublisher
+from brokerd.server.topic_config_handler import TopicConfigHandler
 
 ID = UUID(int=7)
 
@@ -60,8 +61,9 @@ class Bench:
         )  # fmt: skip
         groups: Any = SimpleNamespace(on_delta=lambda _: None)
         self.replicas: Any = Replicas()
+        settings = BrokerConfigHandler(config, socket_server, lambda _: None)
         self._publisher = MetadataPublisher(
-            cluster, LiveSettings(config, socket_server, lambda _: None), self.replicas, groups,
+            cluster, settings, TopicConfigHandler(settings), self.replicas, groups,
             MetadataCache(self.image), EventRing(lambda: 0), is_ready=lambda: False,
         )  # fmt: skip
 

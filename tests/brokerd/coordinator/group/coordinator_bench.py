@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brokerd.config.group import GroupConfig
+from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group import join_group, leave_group, sync_group
 from brokerd.coordinator.group import offsets as group_offsets
 from brokerd.coordinator.group.coordinator import GroupCoordinator

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.config.group import GroupConfig
+from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group import offsets
 from brokerd.coordinator.group.messages import LeavingMember, OffsetToCommit
 from brokerd.coordinator.group.records import GroupRecord, OffsetRecord

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.config.group import GroupConfig
+from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group import group_metadata
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.messages import LeavingMember, OffsetToCommit

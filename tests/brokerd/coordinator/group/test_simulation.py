@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from brokerd.config.group import GroupConfig
+from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group import offsets
 from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer

@@ -10,15 +10,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from brokerd.config.broker_config import DEFAULT_PROTOCOL_MAP, INTERNAL, known_keys
-from brokerd.config.docs import BROKER_DOCUMENTATION, KEPT_DOCUMENTATION, TOPIC_DOCUMENTATION
-from brokerd.config.dynamic_config_changes import DYNAMIC_ONLY, BrokerSettings, is_read_only
+from brokerd.config.broker_config import INTERNAL, known_keys
+from brokerd.config.broker_defaults import DEFAULTS, FIXED, default_text
+from brokerd.config.dynamic_broker_config import DYNAMIC_ONLY, DynamicBrokerConfig, is_read_only
 from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
+from brokerd.config.setting_documentation import (
+    BROKER_DOCUMENTATION,
+    KEPT_DOCUMENTATION,
+    TOPIC_DOCUMENTATION,
+)
 from brokerd.config.setting_update_modes import known_setting
-from brokerd.config.tls_settings import KEYS as TLS_KEYS
-from brokerd.config.tls_settings import PREFIX, PROTOCOLS
-from brokerd.config.topic_config_changes import WITHOUT_EFFECT
-from brokerd.config.values import ConfigSource, ConfigType, comma_list, java_double, words
+from brokerd.config.tls_settings import PREFIX
+from brokerd.config.topic_settings_without_effect import WITHOUT_EFFECT
+from brokerd.config.value_parsers import ConfigSource, ConfigType, comma_list, java_double, words
 
 Entry = dict[str, Any]
 NAMES_MAX = 1024
@@ -33,65 +37,11 @@ _SYNONYMS = {
 _STATIC_NAMES = {"node.id": "broker.id"}
 """Settings that are returned with the value of another one of the properties file."""
 _FIXED_DOCUMENTATION = "This broker has no other value; a change has no effect."
-_FIXED: Mapping[str, str | None] = {
-    "alter.config.policy.class.name": None,
-    "authorizer.class.name": "",
-    "client.quota.callback.class": None,
-    "connections.max.reauth.ms": "0",
-    "control.plane.listener.name": None,
-    "controlled.shutdown.enable": "true",
-    "create.topic.policy.class.name": None,
-    "early.start.listeners": None,
-    "eligible.leader.replicas.enable": "false",
-    "group.coordinator.rebalance.protocols": "classic",
-    "inter.broker.protocol.version": "3.9-IV0",
-    "metric.reporters": "",
-    "offsets.commit.required.acks": "-1",
-    "offsets.topic.compression.codec": "0",
-    "process.roles": "",
-    "remote.log.storage.system.enable": "false",
-    "replica.selector.class": None,
-    "zookeeper.metadata.migration.enable": "false",
-    "zookeeper.ssl.client.enable": "false",
-    **{kept.broker_key: kept.default for kept in WITHOUT_EFFECT.values() if kept.broker_key},
-}
-"""Settings of Kafka 3.9 that have only one value here; None is returned as null. Tools read some of
-them: from `inter.broker.protocol.version` they learn which requests they may send. A value that
-somebody sets is stored and returned, and has no effect."""
-_DEFAULTS: Mapping[str, str | None] = {
-    "advertised.listeners": None,
-    "broker.rack": None,
-    "brokerd.admin.token.file": None,
-    "brokerd.zookeeper.jaas.file": None,
-    "inter.broker.listener.name": None,
-    "listener.security.protocol.map": DEFAULT_PROTOCOL_MAP,
-    "listeners": "PLAINTEXT://127.0.0.1:9092",
-    "log.dir": None,
-    "log.flush.interval.ms": None,
-    "log.retention.hours": "168",
-    "log.retention.minutes": None,
-    "log.retention.ms": None,
-    "log.roll.hours": "168",
-    "log.roll.jitter.hours": "0",
-    "log.roll.jitter.ms": None,
-    "log.roll.ms": None,
-    "node.id": "-1",
-    **dict.fromkeys(TLS_KEYS),
-    "ssl.cipher.suites": "",
-    "ssl.client.auth": "none",
-    "ssl.enabled.protocols": ",".join(PROTOCOLS),
-    "ssl.keystore.type": "JKS",
-    "ssl.protocol": PROTOCOLS[-1],
-    "ssl.truststore.type": "JKS",
-    **_FIXED,
-}
-"""Defaults that are not those of a field of BrokerConfig: None is answered as null."""
-
 _FOR_TOPICS = {each.name: key.name for key in TOPIC_KEYS.values() for each in key.broker_keys}
 
 
 def topic_entries(
-    config: Mapping[str, str], settings: BrokerSettings, wanted: Collection[str] | None
+    config: Mapping[str, str], settings: DynamicBrokerConfig, wanted: Collection[str] | None
 ) -> list[Entry]:
     """The settings of a topic with its own `config`; `wanted` names those asked for (None: all)."""
     values = effective_values(settings.texts(), config)
@@ -109,14 +59,14 @@ def topic_entries(
 
 
 def _topic_entry(
-    key: TopicKey, text: str, config: Mapping[str, str], settings: BrokerSettings
+    key: TopicKey, text: str, config: Mapping[str, str], settings: DynamicBrokerConfig
 ) -> Entry:
     synonyms = _topic_synonyms(key.name, key.type, key.broker_keys[0].name, config, settings)
     documentation = TOPIC_DOCUMENTATION.get(key.name)
     return _entry(key.name, _normal(key.type, text), key.type, synonyms, documentation)
 
 
-def _kept_entry(name: str, config: Mapping[str, str], settings: BrokerSettings) -> Entry:
+def _kept_entry(name: str, config: Mapping[str, str], settings: DynamicBrokerConfig) -> Entry:
     kept = WITHOUT_EFFECT[name]
     synonyms = _topic_synonyms(name, kept.type, kept.broker_key, config, settings)
     value = synonyms[0]["value"] if synonyms else kept.default
@@ -128,17 +78,17 @@ def _topic_synonyms(
     kind: ConfigType,
     broker_key: str,
     config: Mapping[str, str],
-    settings: BrokerSettings,
+    settings: DynamicBrokerConfig,
 ) -> list[Entry]:
     source = ConfigSource.DYNAMIC_TOPIC_CONFIG
     own = [_synonym(name, _normal(kind, config[name]), source)] if name in config else []
     return own + (_broker_synonyms(broker_key, settings) if broker_key else [])
 
 
-def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
+def broker_entries(settings: DynamicBrokerConfig, wanted: Collection[str] | None) -> list[Entry]:
     """Every setting that has an effect, and dynamic settings that were set without one."""
     dynamic = (settings.defaults.keys() | settings.own.keys()) - DYNAMIC_ONLY
-    names = known_keys().keys() - INTERNAL | _DEFAULTS.keys() | settings.static.raw.keys() | dynamic
+    names = known_keys().keys() - INTERNAL | DEFAULTS.keys() | settings.static.raw.keys() | dynamic
     return [
         _broker_entry(name, _broker_synonyms(name, settings))
         for name in sorted(names)
@@ -146,7 +96,7 @@ def broker_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> 
     ]
 
 
-def default_entries(settings: BrokerSettings, wanted: Collection[str] | None) -> list[Entry]:
+def default_entries(settings: DynamicBrokerConfig, wanted: Collection[str] | None) -> list[Entry]:
     source = ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG
     return [
         _broker_entry(name, [each for each in synonyms if each["source"] == source])
@@ -171,7 +121,7 @@ def _broker_entry(name: str, synonyms: list[Entry]) -> Entry:
 def _broker_documentation(name: str) -> str | None:
     if name in BROKER_DOCUMENTATION:
         return BROKER_DOCUMENTATION[name]
-    if name in _FIXED:
+    if name in FIXED:
         return _FIXED_DOCUMENTATION
     topic_name = _FOR_TOPICS.get(name)
     if topic_name is None:
@@ -191,7 +141,7 @@ def _broker_type(name: str) -> ConfigType:
     return ConfigType.UNKNOWN if default is None else ConfigType.STRING
 
 
-def _broker_synonyms(name: str, settings: BrokerSettings) -> list[Entry]:
+def _broker_synonyms(name: str, settings: DynamicBrokerConfig) -> list[Entry]:
     """Each source that sets `name` or another name of the same setting, those in force first."""
     is_secret = _is_secret(_broker_type(name))
     names, static = _names(name), settings.static.raw
@@ -218,15 +168,6 @@ def _names(name: str) -> Sequence[str]:
         return _SYNONYMS.get(name, (name,))
     _, _, of_all = name.removeprefix(PREFIX).partition(".")
     return (name, *_SYNONYMS.get(of_all, (of_all,)))
-
-
-@lru_cache(NAMES_MAX)
-def default_text(name: str) -> str | None:
-    """The default of a broker setting, None where there is none."""
-    if name in _DEFAULTS:
-        return _DEFAULTS[name]
-    default = known_keys().get(name)
-    return None if default is None else _text(default)
 
 
 def _entry(
@@ -269,11 +210,3 @@ def _normal(kind: ConfigType, text: str) -> str:
     if kind is ConfigType.LIST:
         return comma_list(words(text))
     return text
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return comma_list(value)
-    return java_double(value) if isinstance(value, float) else str(value)

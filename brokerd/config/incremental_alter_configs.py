@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from brokerd.config.values import comma_list, words
+from brokerd.config.value_parsers import comma_list, words
 from brokerd.errors import ErrorCode, KafkaError
 
 ListDefault = Callable[[str], str | None]

@@ -1,14 +1,12 @@
 """What is told when a broker's settings change: the parts that keep a copy of them."""
 
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
-from brokerd.cluster.metadata_image import TopicInfo
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.security.build_ssl_context import TlsError
-from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
+from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
 from brokerd.server.network.listener_sockets import BindError
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
@@ -49,13 +47,13 @@ def socket_server() -> SocketServer:
 
 
 @pytest.fixture
-def live(socket_server: SocketServer) -> LiveSettings:
+def live(socket_server: SocketServer) -> BrokerConfigHandler:
     opened: Any = socket_server
-    return LiveSettings(parse(FILE), opened, socket_server.reconfigure)
+    return BrokerConfigHandler(parse(FILE), opened, socket_server.reconfigure)
 
 
 async def test_a_key_that_cannot_be_opened_keeps_no_other_setting_from_holding(
-    live: LiveSettings, socket_server: SocketServer, caplog: pytest.LogCaptureFixture
+    live: BrokerConfigHandler, socket_server: SocketServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     socket_server.error = TlsError("no such file")
     await live.take_over({"1": {"max.connections": "5", "log.retention.ms": "soon"}})
@@ -66,7 +64,7 @@ async def test_a_key_that_cannot_be_opened_keeps_no_other_setting_from_holding(
 
 
 async def test_listeners_that_cannot_be_opened_leave_those_there_are(
-    live: LiveSettings, socket_server: SocketServer, caplog: pytest.LogCaptureFixture
+    live: BrokerConfigHandler, socket_server: SocketServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = live.config.listeners
     socket_server.error = BindError("cannot listen on PLAINTEXT: Permission denied", "PLAINTEXT")
@@ -84,7 +82,7 @@ async def test_listeners_that_cannot_be_opened_leave_those_there_are(
 
 @pytest.mark.parametrize("error", [BindError("taken", "EXTRA"), of_extra(TlsError("no file"))])
 async def test_a_listener_that_was_added_and_cannot_be_opened_keeps_no_other_away(
-    live: LiveSettings,
+    live: BrokerConfigHandler,
     socket_server: SocketServer,
     caplog: pytest.LogCaptureFixture,
     error: Exception,
@@ -108,7 +106,7 @@ async def test_a_listener_that_was_added_and_cannot_be_opened_keeps_no_other_awa
 
 
 async def test_what_somebody_wrote_into_zookeeper_reaches_no_further_than_the_file(
-    live: LiveSettings, caplog: pytest.LogCaptureFixture
+    live: BrokerConfigHandler, caplog: pytest.LogCaptureFixture
 ) -> None:
     moved = {"listeners": "PLAINTEXT://127.0.0.1:1", "max.connections": "5"}
     await live.take_over({"1": moved})
@@ -118,14 +116,14 @@ async def test_what_somebody_wrote_into_zookeeper_reaches_no_further_than_the_fi
 
 
 async def test_what_is_the_same_is_told_to_nobody_but_stores_are_opened_again(
-    live: LiveSettings, socket_server: SocketServer
+    live: BrokerConfigHandler, socket_server: SocketServer
 ) -> None:
     assert not await live.take_over({"1": {}})
     assert (socket_server.opened, socket_server.config) == (1, None)
 
 
 async def test_what_kafka_changes_live_and_this_broker_does_not_is_told_once(
-    live: LiveSettings, caplog: pytest.LogCaptureFixture
+    live: BrokerConfigHandler, caplog: pytest.LogCaptureFixture
 ) -> None:
     own = {"ssl.client.auth": "none", "listener.name.plaintext.max.connections.per.ip": "5"}
     for _ in range(2):
@@ -133,31 +131,3 @@ async def test_what_kafka_changes_live_and_this_broker_does_not_is_told_once(
     told = [each.getMessage() for each in caplog.records]
     assert len(told) == 1
     assert "effect: listener.name.plaintext.max.connections.per.ip, ssl.client.auth: " in told[0]
-
-
-def test_settings_of_a_topic_that_make_no_sense_are_told_once_for_each_that_had_the_name(
-    live: LiveSettings, caplog: pytest.LogCaptureFixture
-) -> None:
-    topic = TopicInfo(name="t", topic_id=uuid4(), config={"retention.ms": "soon"})
-    assert [live.topic_config(topic) for _ in range(2)] == [None, None]
-    assert len(caplog.records) == 1
-    live.forget_topics(["t", "of which nothing was told"])
-    live.topic_config(topic)
-    assert len(caplog.records) == 2
-
-
-def test_each_of_many_workers_reads_enough_at_once_for_a_header() -> None:
-    small = FILE + "log.cleaner.threads=20\nlog.cleaner.io.buffer.size=1024\n"
-    assert cleaner_limits(parse(small)).io_buffer_bytes == 64 << 10
-    large = FILE + "log.cleaner.threads=2\nlog.cleaner.io.buffer.size=1048576\n"
-    assert cleaner_limits(parse(large)).io_buffer_bytes == 512 << 10
-
-
-def test_a_worker_is_given_two_gibibytes_for_its_keys_at_most_and_the_log_says_so(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    setting = "log.cleaner.threads=2\nlog.cleaner.dedupe.buffer.size="
-    assert cleaner_limits(parse(f"{FILE}{setting}{2**32 - 2}\n")).map_bytes == 2**31 - 1
-    assert caplog.messages == []
-    assert cleaner_limits(parse(f"{FILE}{setting}{2**63 - 1}\n")).map_bytes == 2**31 - 1
-    assert "log.cleaner.dedupe.buffer.size: " in caplog.text

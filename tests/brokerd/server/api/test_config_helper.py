@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from brokerd.config.broker_config import parse
-from brokerd.config.dynamic_config_changes import BrokerSettings
+from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
 from brokerd.config.log_config import TOPIC_KEYS
-from brokerd.config.topic_config_changes import WITHOUT_EFFECT
-from brokerd.server.api.config_entries import broker_entries, default_entries, topic_entries
+from brokerd.config.topic_settings_without_effect import WITHOUT_EFFECT
+from brokerd.server.api.config_helper import broker_entries, default_entries, topic_entries
 
 PEM_TEXTS = {
     "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.truststore.certificates",
@@ -16,8 +16,8 @@ PEM_TEXTS = {
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 
 
-def settings(file: str = "", **places: dict[str, str]) -> BrokerSettings:
-    return BrokerSettings(static=parse(FILE + file), **places)
+def settings(file: str = "", **places: dict[str, str]) -> DynamicBrokerConfig:
+    return DynamicBrokerConfig(static=parse(FILE + file), **places)
 
 
 def one(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:

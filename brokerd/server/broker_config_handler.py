@@ -1,20 +1,18 @@
-"""Applies changes of a broker's settings while it runs. `now` has the source of each setting,
-`config` the current values; parts that keep a copy are notified (`on_change`)."""
+"""Applies changes of a broker's settings while it runs (Kafka's BrokerConfigHandler). `now` has the
+source of each setting, `config` the current values; parts that keep a copy are notified
+(`on_change`).
+"""
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Mapping
 
-from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
+from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.zookeeper.znode_json import Endpoint
 from brokerd.config.broker_config import BrokerConfig
-from brokerd.config.dynamic_config_changes import DEFAULT_NAME, BrokerSettings, is_of_listeners
-from brokerd.config.log_config import LogConfig
+from brokerd.config.dynamic_broker_config import DEFAULT_NAME, DynamicBrokerConfig, is_of_listeners
 from brokerd.config.permitted_listener_changes import with_listener_of
 from brokerd.config.tls_settings import TlsSettings, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.integer_ranges import INT32_MAX
-from brokerd.log.cleaner.worker_messages import Limits
 from brokerd.security.build_ssl_context import StoreError, StoreGoneError, TlsError
 from brokerd.server.network.listener_sockets import BindError
 from brokerd.server.network.socket_server import SocketServer
@@ -22,7 +20,7 @@ from brokerd.server.network.socket_server import SocketServer
 logger = logging.getLogger(__name__)
 
 
-class LiveSettings:
+class BrokerConfigHandler:
     """See the module. `static` are the settings of the properties file."""
 
     def __init__(
@@ -31,14 +29,12 @@ class LiveSettings:
         socket_server: SocketServer,
         on_change: Callable[[BrokerConfig], None],
     ) -> None:
-        self.now = BrokerSettings(static=static)
+        self.now = DynamicBrokerConfig(static=static)
         self.config = static
         self._socket_server = socket_server
         self._on_change = on_change
         self._not_open: BindError | TlsError | None = None
         self._left_out: list[str] = []
-        self._logged: dict[str, str] = {}
-        """The error of each topic whose config is invalid: it is logged once."""
 
     async def try_listeners(self) -> None:
         """Opens the listeners of the file, so that their ports are taken while the logs are loaded.
@@ -57,7 +53,7 @@ class LiveSettings:
         """Applies the dynamic configs of this broker and of all brokers, by their names in
         ZooKeeper; returns whether a value changed. Invalid values, and listeners that cannot be
         opened, are logged and skipped; `require_listeners` is for those of the file."""
-        self.now = BrokerSettings(
+        self.now = DynamicBrokerConfig(
             static=self.now.static,
             defaults=configs.get(DEFAULT_NAME, {}),
             own=configs.get(str(self.now.static.broker_id), {}),
@@ -116,31 +112,6 @@ class LiveSettings:
                 " its properties file when it starts", ", ".join(names),
             )  # fmt: skip
         self._left_out = names
-
-    def forget_topics(self, names: Iterable[str]) -> None:
-        """The topics were deleted: for new topics with their names, problems are logged again."""
-        for name in names:
-            self._logged.pop(name, None)
-
-    def topic_config(self, info: TopicInfo) -> LogConfig | None:
-        """The settings of a topic's logs; None if its config in ZooKeeper is invalid."""
-        try:
-            config = LogConfig.from_properties(self.config.raw, info.config)
-        except ValueError as error:
-            if self._logged.get(info.name) != str(error):
-                self._logged[info.name] = str(error)
-                logger.warning(
-                    "the logs of topic %s keep the settings they have, new ones do without this"
-                    " one; set it anew or delete it: %s", info.name, error,
-                )  # fmt: skip
-            return None
-        self._logged.pop(info.name, None)
-        return config
-
-    def sound_topic_config(self, info: TopicInfo) -> LogConfig:
-        """As `topic_config`, but the broker's values take the place of invalid ones."""
-        config = self.topic_config(info)
-        return config or LogConfig.from_sound_properties(self.config.raw, info.config)
 
     async def check_listeners(
         self, config: BrokerConfig, named: Collection[str] | None, image: MetadataImage
@@ -214,26 +185,4 @@ def endpoints(config: BrokerConfig) -> tuple[Endpoint, ...]:
             listener=each.name, security_protocol=each.protocol, host=each.host, port=each.port
         )
         for each in config.advertised_listeners.values()
-    )
-
-
-IO_BUFFER_BYTES_MIN: Final = 64 << 10
-"""What a worker reads at once at least: in less there may be no whole header of a batch."""
-
-
-def cleaner_limits(config: BrokerConfig) -> Limits:
-    """The limits of one compaction worker: its share of those of all, and as in Kafka at most 2 GiB
-    for its map of keys, which is allocated at once."""
-    share = config.log_cleaner_threads
-    map_bytes = config.log_cleaner_dedupe_buffer_size // share
-    if map_bytes > INT32_MAX:
-        logger.warning(
-            "log.cleaner.dedupe.buffer.size: no compacting worker uses more than 2 GiB, the rest of"
-            " %d bytes for each of %d is without effect", map_bytes, share,
-        )  # fmt: skip
-    return Limits(
-        map_bytes=min(map_bytes, INT32_MAX),
-        load_factor=config.log_cleaner_io_buffer_load_factor,
-        io_buffer_bytes=max(config.log_cleaner_io_buffer_size // share, IO_BUFFER_BYTES_MIN),
-        bytes_per_second=config.log_cleaner_io_max_bytes_per_second / share,
     )

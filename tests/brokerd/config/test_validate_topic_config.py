@@ -2,10 +2,10 @@
 
 import pytest
 
-from brokerd.config.docs import TOPIC_DOCUMENTATION
-from brokerd.config.incremental_changes import ConfigChange, ConfigOperation
+from brokerd.config.incremental_alter_configs import ConfigChange, ConfigOperation
 from brokerd.config.log_config import TOPIC_KEYS
-from brokerd.config.topic_config_changes import apply_changes, check_topic_config
+from brokerd.config.setting_documentation import TOPIC_DOCUMENTATION
+from brokerd.config.validate_topic_config import apply_changes, validate_topic_config
 from brokerd.errors import ErrorCode, KafkaError
 
 SET, DELETE, APPEND, SUBTRACT = ConfigOperation
@@ -29,7 +29,7 @@ def test_every_setting_is_explained() -> None:
     ],
 )
 def test_good_settings_pass(config) -> None:
-    check_topic_config(config)
+    validate_topic_config(config)
 
 
 @pytest.mark.parametrize(
@@ -51,20 +51,20 @@ def test_good_settings_pass(config) -> None:
 )
 def test_bad_settings_are_refused_by_name(config) -> None:
     with pytest.raises(KafkaError, match=next(iter(config))) as refused:
-        check_topic_config(config)
+        validate_topic_config(config)
     assert refused.value.code is ErrorCode.INVALID_CONFIG
 
 
 def test_settings_that_zookeeper_could_not_hold_are_refused() -> None:
     with pytest.raises(KafkaError, match="131072 characters"):
-        check_topic_config({"cleanup.policy": "compact," * 20_000})
+        validate_topic_config({"cleanup.policy": "compact," * 20_000})
 
 
 def test_a_topics_setting_must_go_with_the_brokers() -> None:
     broker = {"log.cleaner.max.compaction.lag.ms": "5"}
-    check_topic_config({"min.compaction.lag.ms": "5"}, broker)
+    validate_topic_config({"min.compaction.lag.ms": "5"}, broker)
     with pytest.raises(KafkaError, match="must not be above"):
-        check_topic_config({"min.compaction.lag.ms": "6"}, broker)
+        validate_topic_config({"min.compaction.lag.ms": "6"}, broker)
 
 
 @pytest.mark.parametrize(

@@ -1,52 +1,19 @@
-"""Settings that change while a broker runs: what holds, what is refused."""
+"""Which changes of a broker's settings are accepted while it runs, which are refused."""
 
 import pytest
 
 from brokerd.config.broker_config import BrokerConfig, known_keys, parse
-from brokerd.config.docs import BROKER_DOCUMENTATION
-from brokerd.config.dynamic_config_changes import BrokerSettings, check_change, is_read_only
-from brokerd.config.log_config import TOPIC_KEYS, effective_values
-from brokerd.config.setting_update_modes import KAFKA_SETTINGS, UpdateMode, known_setting
-from brokerd.config.values import ConfigType
+from brokerd.config.dynamic_broker_config import DynamicBrokerConfig, is_read_only
+from brokerd.config.setting_update_modes import KAFKA_SETTINGS
+from brokerd.config.validate_dynamic_config import validate_change
 from brokerd.errors import ErrorCode, KafkaError
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlog.retention.hours=2\n"
 OWN, DEFAULT = "1", ""
 
 
-def settings(**places: dict[str, str]) -> BrokerSettings:
-    return BrokerSettings(static=parse(FILE), **places)
-
-
-def in_force(**places: dict[str, str]) -> BrokerConfig:
-    config, problems = settings(**places).effective()
-    assert problems == []
-    return config
-
-
-def test_a_brokers_own_setting_goes_before_the_default_of_all_and_that_before_the_file() -> None:
-    name = "log.retention.ms"
-    assert in_force().log_defaults.retention_ms == 7_200_000
-    assert in_force(defaults={name: "5"}).log_defaults.retention_ms == 5
-    both = in_force(defaults={name: "5"}, own={name: "6"})
-    assert both.log_defaults.retention_ms == 6
-    assert effective_values(both.raw, {})["retention.ms"] == "6"
-    assert effective_values(both.raw, {"retention.ms": "7"})["retention.ms"] == "7"
-
-
-def test_a_limit_below_zero_is_none() -> None:
-    config = in_force(own={"log.retention.bytes": "-5", "log.retention.ms": " -2 "})
-    assert (config.log_defaults.retention_bytes, config.log_defaults.retention_ms) == (-1, -1)
-    values = effective_values(config.raw, {})
-    assert (values["retention.bytes"], values["retention.ms"]) == ("-1", "-1")
-
-
-def test_what_somebody_wrote_wrongly_into_zookeeper_is_told_and_passed_over() -> None:
-    own = {"log.retention.ms": "soon", "num.partitions": "9", "message.max.bytes": "7", "x": "y"}
-    config, problems = settings(own=own).effective()
-    assert problems == ["log.retention.ms: 'soon' is not a whole number"]
-    assert (config.log_defaults.retention_ms, config.num_partitions) == (7_200_000, 1)
-    assert config.log_defaults.max_message_bytes == 7
+def settings(**places: dict[str, str]) -> DynamicBrokerConfig:
+    return DynamicBrokerConfig(static=parse(FILE), **places)
 
 
 def refusal(name: str, *changes: tuple[str, str], held: dict[str, str] | None = None) -> str:
@@ -54,7 +21,7 @@ def refusal(name: str, *changes: tuple[str, str], held: dict[str, str] | None = 
     before = held or {}
     places = {"own" if name else "defaults": before}
     try:
-        check_change(settings(**places), name, before, {**before, **dict(changes)})
+        validate_change(settings(**places), name, before, {**before, **dict(changes)})
     except KafkaError as error:
         return f"{error.code.name} {error.message}"
     return ""
@@ -126,24 +93,24 @@ STORE = "listener.name.ssl.ssl.keystore.location"
 
 def test_a_listeners_key_store_is_another_for_one_broker_alone() -> None:
     static = parse(FILE + TLS)
-    config, problems = BrokerSettings(static=static, own={STORE: "/second.pem"}).effective()
+    config, problems = DynamicBrokerConfig(static=static, own={STORE: "/second.pem"}).effective()
     assert (config.tls["SSL"].keystore.location, problems) == ("/second.pem", [])
     assert static.tls["SSL"].keystore.location == "/first.pem"
-    after = check_change(BrokerSettings(static=static), OWN, {}, {STORE: "/second.pem"})
+    after = validate_change(DynamicBrokerConfig(static=static), OWN, {}, {STORE: "/second.pem"})
     assert after.tls == config.tls
     assert "broker id must be specified" in refusal(DEFAULT, (STORE, "/second.pem"))
 
 
 def test_a_store_that_cannot_be_leaves_the_one_of_the_file() -> None:
     own = {"listener.name.ssl.ssl.keystore.type": "JKS", "message.max.bytes": "7"}
-    config, (problem,) = BrokerSettings(static=parse(FILE + TLS), own=own).effective()
+    config, (problem,) = DynamicBrokerConfig(static=parse(FILE + TLS), own=own).effective()
     assert "JKS is a store of Java's own" in problem
     assert (config.tls["SSL"].keystore.location, config.log_defaults.max_message_bytes) == (
         "/first.pem",
         7,
     )
     with pytest.raises(KafkaError, match="JKS"):
-        check_change(BrokerSettings(static=parse(FILE + TLS)), OWN, {}, own)
+        validate_change(DynamicBrokerConfig(static=parse(FILE + TLS)), OWN, {}, own)
 
 
 LISTENERS = """listeners=IN://127.0.0.1:9092,OUT://127.0.0.1:9093
@@ -166,8 +133,8 @@ def of_listeners(held: dict[str, str], **wanted: str | None) -> BrokerConfig:
     names with _ for their dots."""
     changes = {name.replace("_", "."): text for name, text in wanted.items()}
     after = {name: text for name, text in {**held, **changes}.items() if text is not None}
-    before = BrokerSettings(static=parse(FILE + LISTENERS), own=held)
-    return check_change(before, OWN, held, after)
+    before = DynamicBrokerConfig(static=parse(FILE + LISTENERS), own=held)
+    return validate_change(before, OWN, held, after)
 
 
 def test_listeners_come_and_go_with_what_is_said_of_them() -> None:
@@ -225,37 +192,9 @@ def test_which_listeners_there_are_is_said_for_one_broker() -> None:
         assert "broker id must be specified" in refusal(DEFAULT, (name, SECURE[name]))
 
 
-def test_the_limits_of_a_listener_are_its_own_or_those_of_all() -> None:
-    static = parse(FILE + LISTENERS + "max.connections=9\nlistener.name.out.max.connections=8\n")
-    assert static.listener_limits() == {"IN": (9, 2**31 - 1), "OUT": (8, 2**31 - 1)}
-    settings = BrokerSettings(
-        static=static,
-        defaults={"listener.name.in.max.connections": "7"},
-        own={"listener.name.out.max.connection.creation.rate": "3", "max.connections": "6"},
-    )
-    assert settings.effective()[0].listener_limits() == {"IN": (7, 2**31 - 1), "OUT": (8, 3)}
-
-
 def test_what_is_there_already_does_not_keep_other_settings_from_changing() -> None:
     held = {"num.partitions": "3", "log.retention.ms": "soon"}
     assert refusal(OWN, ("message.max.bytes", "5"), held=held) == ""
-
-
-def test_the_catalogue_knows_every_setting_that_is_honoured_but_brokerds_own() -> None:
-    own = {name for name in known_keys() if name.startswith("brokerd.")}
-    assert known_keys().keys() - own <= KAFKA_SETTINGS.keys()
-    assert all(is_read_only(name) for name in own)
-    assert known_setting("listener.name.a.ssl.key.password") == (
-        ConfigType.PASSWORD,
-        UpdateMode.PER_BROKER,
-    )
-    assert known_setting("listener.name.a") is None
-
-
-def test_every_setting_is_explained() -> None:
-    of_topics = {each.name for key in TOPIC_KEYS.values() for each in key.broker_keys}
-    assert known_keys().keys() <= of_topics | BROKER_DOCUMENTATION.keys()
-    assert BROKER_DOCUMENTATION.keys() <= KAFKA_SETTINGS.keys() | known_keys().keys()
 
 
 def test_no_setting_that_names_a_file_changes_at_run_time_but_the_stores_of_one_listener() -> None:
