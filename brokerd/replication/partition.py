@@ -22,7 +22,7 @@ from brokerd.log.leader_epochs import NO_EPOCH
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, iter_batches
 from brokerd.replication.follower_truncation import Truncation, truncation
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 
 UNKNOWN_OFFSET = -1
 HIGH_WATERMARK = -1

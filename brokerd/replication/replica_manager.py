@@ -13,7 +13,7 @@ from brokerd.errors import KafkaError
 from brokerd.log import checkpoints
 from brokerd.log.log_manager import LogManager
 from brokerd.replication.partition import TRAFFIC, Partition
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)

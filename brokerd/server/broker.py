@@ -18,7 +18,7 @@ from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.config.broker_config import BrokerConfig
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.log.cleaner.cleaner_config import cleaner_limits

@@ -12,8 +12,8 @@ from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.partition import Partition
+from brokerd.replication.partition_state import PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
-from brokerd.replication.state import PartitionState
 from brokerd.server.admin_http.events import EventRing
 from brokerd.server.api.metadata_cache import MetadataCache
 from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints

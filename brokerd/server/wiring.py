@@ -13,7 +13,7 @@ from brokerd.server.admin_http.http_server import Page
 from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.pages import AdminPages
 from brokerd.server.api.api_versions import api_versions
-from brokerd.server.api.client_quota_settings import QuotaHandlers
+from brokerd.server.api.client_quotas import QuotaHandlers
 from brokerd.server.api.cluster import ClusterHandlers
 from brokerd.server.api.configs import ConfigHandlers
 from brokerd.server.api.delete_records import DeleteRecordsHandler

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from brokerd.cluster.admin.new_topics import DEFAULT, NewPartitions, NewTopic
 from brokerd.cluster.admin.replica_assignment import Assignment, assign_replicas, check_assignment
-from brokerd.cluster.admin.requests import DEFAULT, NewPartitions, NewTopic
-from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
 from brokerd.cluster.zookeeper.znode_json import TopicNode
 from brokerd.config.validate_topic_config import validate_topic_config

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from brokerd.cluster.admin.configs import ConfigAdmin, ConfigUpdate
+from brokerd.cluster.admin.config_admin import ConfigAdmin, ConfigUpdate
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.config.broker_defaults import default_text

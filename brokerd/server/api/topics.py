@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from brokerd.cluster.admin.new_topic_plan import TopicPlan
-from brokerd.cluster.admin.requests import NewPartitions, NewTopic
+from brokerd.cluster.admin.new_topics import NewPartitions, NewTopic
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
 from brokerd.errors import ErrorCode, KafkaError

@@ -26,7 +26,7 @@ from brokerd.protocol.fetch_response import (
 )
 from brokerd.protocol.framing import RequestHeader
 from brokerd.replication.partition import Partition
-from brokerd.replication.state import NO_LEADER
+from brokerd.replication.partition_state import NO_LEADER
 from brokerd.server.background.pending_reads import load_log
 from brokerd.server.fetch.delayed_fetch import delay_fetch
 from brokerd.server.fetch.fetch_session import Session

@@ -13,8 +13,8 @@ from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
 from brokerd.errors import KafkaError
+from brokerd.replication.partition_state import PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
-from brokerd.replication.state import PartitionState
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.requests.ack_timers import AckQueues
 from brokerd.server.requests.context import RequestContext

@@ -12,7 +12,7 @@ from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import Endpoint
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.log_config import LogConfig
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 from brokerd.server.admin_http.events import EventRing
 from brokerd.server.api.metadata_cache import MetadataCache
 from brokerd.server.broker_config_handler import BrokerConfigHandler

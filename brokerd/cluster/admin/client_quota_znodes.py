@@ -14,7 +14,7 @@ from contextlib import suppress
 from math import isfinite
 from typing import Final, NamedTuple
 
-from brokerd.cluster.admin.configs import sanitized, unsanitized
+from brokerd.cluster.admin.config_admin import sanitized, unsanitized
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME
 from brokerd.errors import ErrorCode, KafkaError
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
-from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.zookeeper import paths, znode_json
 from brokerd.cluster.zookeeper.znode_json import Endpoint
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper

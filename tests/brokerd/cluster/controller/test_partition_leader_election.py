@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokerd.cluster.controller.next_partition_state import first_state, next_state
-from brokerd.replication.state import PartitionState
+from brokerd.cluster.controller.partition_leader_election import first_state, next_state
+from brokerd.replication.partition_state import PartitionState
 
 ID = UUID(int=7)
 

@@ -2,10 +2,10 @@
 writes.
 
 States are written in multis of STATES_PER_MULTI and then announced with one entry of the feed per
-ANNOUNCE_MAX states. After a lost connection the task reads everything anew, and `Controller.load`
-finds what is wrong and what was not announced. A multi that fails is tried state by state; a
-partition whose state another has written is read again. When the fence fails, another is controller
-and the task ends.
+ANNOUNCE_MAX states. After a lost connection the task reads everything anew, and
+`PartitionStateMachine.load` finds what is wrong and what was not announced. A multi that fails is
+tried state by state; a partition whose state another has written is read again. When the fence
+fails, another is controller and the task ends.
 
 Entries are numbered by the controller, not by ZooKeeper's sequence: a repeated write collides with
 the first instead of doubling it.
@@ -23,18 +23,18 @@ from uuid import UUID, uuid4
 from kazoo.exceptions import NodeExistsError
 
 from brokerd.cluster.controller.controller_election import ControllerEpoch
-from brokerd.cluster.controller.state_machine import Controller
+from brokerd.cluster.controller.partition_state_machine import PartitionStateMachine
+from brokerd.cluster.controller.write_partition_states import write_states
 from brokerd.cluster.controller.znode_removal import purge_applied, purge_old, remove_topic
 from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, encode_entry
-from brokerd.cluster.zookeeper.operations import (
+from brokerd.cluster.zookeeper.multi_operations import (
     Check,
     Create,
     Delete,
     Operation,
     SetData,
-    write_states,
 )
 from brokerd.cluster.zookeeper.znode_json import (
     LoadedState,
@@ -43,7 +43,7 @@ from brokerd.cluster.zookeeper.znode_json import (
     encode_topic,
 )
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 from brokerd.turns import in_turns, keep_uncollected
 
 logger = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ class ControllerService:
         self._zookeeper = zookeeper
         self._controller_epoch = controller_epoch
         self._on_progress = on_progress
-        self._state_machine = Controller(controller_epoch.epoch, {})
+        self._state_machine = PartitionStateMachine(controller_epoch.epoch, {})
         self._wake = asyncio.Event()
         self._due: set[str] = set()
         self._applied: dict[int, int] = {}
@@ -148,7 +148,9 @@ class ControllerService:
         self._last_number = max(entries, default=-1)
         names = await self._zookeeper.children(paths.TOPICS, self._topics_watch)
         epochs = {broker_id: info.epoch for broker_id, info in brokers.items()}
-        state_machine = Controller(self._controller_epoch.epoch, epochs, self._cleanly_stopped)
+        state_machine = PartitionStateMachine(
+            self._controller_epoch.epoch, epochs, self._cleanly_stopped
+        )
         state_machine.offline = await offline_replicas.read(self._zookeeper)
         topics: dict[str, TopicNode] = {}
         loaded: list[LoadedState] = []

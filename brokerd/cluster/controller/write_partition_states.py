@@ -1,47 +1,11 @@
-"""Operations in ZooKeeper, as values. A list of operations is one multi: all happen or none."""
+"""The operations that write the states of partitions to ZooKeeper."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper.multi_operations import Create, Operation, SetData
 from brokerd.cluster.zookeeper.znode_json import encode_partition_state
-from brokerd.replication.state import PartitionState
-
-ANY_VERSION = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Create:
-    """`sequence` appends ten digits to the path; `ephemeral` ties the node to the session."""
-
-    path: str
-    data: bytes = b""
-    ephemeral: bool = False
-    sequence: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SetData:
-    path: str
-    data: bytes
-    version: int = ANY_VERSION
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    path: str
-    version: int = ANY_VERSION
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The multi happens only if the node has this version."""
-
-    path: str
-    version: int
-
-
-Operation = Create | SetData | Delete | Check
+from brokerd.replication.partition_state import PartitionState
 
 
 def write_states(

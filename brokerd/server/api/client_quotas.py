@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from brokerd.cluster.admin.client_quota_settings import (
+from brokerd.cluster.admin.client_quota_znodes import (
     IP,
     Component,
     QuotaChange,
@@ -19,7 +19,7 @@ from brokerd.cluster.admin.client_quota_settings import (
     entity_path,
     found_quotas,
 )
-from brokerd.cluster.admin.configs import ConfigAdmin
+from brokerd.cluster.admin.config_admin import ConfigAdmin
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.turns import map_in_turns_awaited

@@ -1,5 +1,5 @@
-"""Who leads a partition: Kafka's rules, as functions from a state and the live brokers to the
-next state.
+"""Who leads a partition (Kafka's PartitionLeaderElectionAlgorithms) and which replicas stay in its
+ISR: functions from a state and the live brokers to the next state.
 
     leader   in sync, live   the next state
     live     all             no change
@@ -14,7 +14,7 @@ next state.
 Every change raises the leader epoch by one. A bounced broker is live but has restarted (or lost its
 session) since it was last taken into account: it may have lost what it had not flushed, and clients
 that have read that notice by the epoch. A broker that was stopped cleanly and is the controller
-itself has not bounced (`Controller.load`).
+itself has not bounced (`PartitionStateMachine.load`).
 
 Not here yet, since they need replicas that follow: unclean election, and that of preferred leaders.
 """
@@ -23,7 +23,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from brokerd.replication.state import NO_LEADER, PartitionState
+from brokerd.replication.partition_state import NO_LEADER, PartitionState
 
 
 def first_state(

@@ -16,24 +16,24 @@ from uuid import uuid4
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
+from brokerd.cluster.admin.item_outcomes import CONCURRENT_MAX, as_kafka_error, gather_results
 from brokerd.cluster.admin.new_topic_plan import (
     TopicPlan,
     automatic_topic,
     plan_creation,
     plan_new_partitions,
 )
-from brokerd.cluster.admin.outcomes import CONCURRENT_MAX, as_kafka_error, gather_results
-from brokerd.cluster.admin.requests import NewPartitions, NewTopic
-from brokerd.cluster.controller.service import ControllerService
+from brokerd.cluster.admin.new_topics import NewPartitions, NewTopic
+from brokerd.cluster.cluster_settings import ClusterSettings
+from brokerd.cluster.cluster_state_wait import ClusterStateWait
+from brokerd.cluster.controller.controller_service import ControllerService
 from brokerd.cluster.metadata_image import MetadataImage
-from brokerd.cluster.progress import Progress
-from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.topic_names import QUORUM_TOPIC, collision_key, is_topic_name
 from brokerd.cluster.zookeeper import paths, znode_json
-from brokerd.cluster.zookeeper.operations import ANY_VERSION, Create, Operation, SetData
+from brokerd.cluster.zookeeper.multi_operations import ANY_VERSION, Create, Operation, SetData
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.replication.state import NO_LEADER
+from brokerd.replication.partition_state import NO_LEADER
 from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class TopicAdmin:
     _zookeeper: ZooKeeper
     _settings: ClusterSettings
     _image: MetadataImage
-    _progress: Progress
+    _state_wait: ClusterStateWait
     _service: Callable[[], ControllerService | None]
     _creating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _planned: dict[str, str] = field(default_factory=dict)
@@ -154,7 +154,7 @@ class TopicAdmin:
                 left.pop()
             return not left
 
-        await self._progress.until(are_done, timeout_s)
+        await self._state_wait.until(are_done, timeout_s)
         return [name for name in left if not is_done(name)]
 
     def _has_leaders(self, name: str, size: int) -> bool:
@@ -170,7 +170,7 @@ class TopicAdmin:
         not_ready = await self._not_ready(sizes, timeout_s)
         service = self._service()
         if sizes and service is not None:
-            await self._progress.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
+            await self._state_wait.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
         return not_ready
 
     async def auto_create(self, name: str) -> None:

@@ -1,5 +1,5 @@
-"""Controller state machine (pure): which states must be written, given the live brokers, the topics
-and their states.
+"""The states of all partitions, as the controller has them (Kafka's PartitionStateMachine): which
+must be written, given the live brokers, the topics and their states. Pure.
 
 An event returns an iterator over the partitions; each item is the state to write, or None: so the
 caller can yield to the event loop in between. Only `written` changes a state: after a failed write
@@ -9,14 +9,14 @@ the next decision is the same.
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from brokerd.cluster.controller.next_partition_state import first_state, next_state
+from brokerd.cluster.controller.partition_leader_election import first_state, next_state
 from brokerd.cluster.controller.topic_deletions import TopicDeletions
 from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 from brokerd.topic_partition import TopicPartition
 
 
-class Controller:
+class PartitionStateMachine:
     """`brokers` maps a live broker's id to its epoch (czxid); `cleanly_stopped` are those that were
     stopped cleanly before they started."""
 

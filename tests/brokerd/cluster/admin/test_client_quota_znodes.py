@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.cluster.admin.client_quota_settings import (
+from brokerd.cluster.admin.client_quota_znodes import (
     ANY,
     DEFAULT,
     EXACT,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 
-class Progress:
+class ClusterStateWait:
     """`notify` is called after every change; it sets `changed`, and puts another in its place."""
 
     def __init__(self) -> None:

@@ -10,10 +10,10 @@ from urllib.parse import quote, unquote
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError
 
-from brokerd.cluster.admin.outcomes import as_kafka_error, unreachable
-from brokerd.cluster.progress import Progress
+from brokerd.cluster.admin.item_outcomes import as_kafka_error, unreachable
+from brokerd.cluster.cluster_state_wait import ClusterStateWait
 from brokerd.cluster.zookeeper import bulk_reads, paths, znode_json
-from brokerd.cluster.zookeeper.operations import Create, Delete, Operation, SetData
+from brokerd.cluster.zookeeper.multi_operations import Create, Delete, Operation, SetData
 from brokerd.cluster.zookeeper.znode_json import NodeFormatError
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, Node, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
@@ -45,7 +45,7 @@ class ConfigAdmin:
     """Changes configs. `_followed` gives the newest config change that this broker has applied."""
 
     _zookeeper: ZooKeeper
-    _progress: Progress
+    _state_wait: ClusterStateWait
     _followed: Callable[[], int]
 
     async def alter(self, entity: str, update: ConfigUpdate, *, validate_only: bool) -> None:
@@ -65,7 +65,7 @@ class ConfigAdmin:
         else:
             message = f"The config of '{entity}' changes all the time, try again."
             raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
-        await self._progress.until(lambda: self._followed() >= number, FOLLOW_TIMEOUT_S)
+        await self._state_wait.until(lambda: self._followed() >= number, FOLLOW_TIMEOUT_S)
 
     async def _attempt(self, entity: str, update: ConfigUpdate, validate_only: bool) -> int:
         """The number of the config change; NOTHING if nothing changed."""

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from brokerd.cluster.controller.state_machine import Controller
-from brokerd.cluster.zookeeper.operations import Create, SetData, write_states
+from brokerd.cluster.controller.partition_state_machine import PartitionStateMachine
 from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 
 ID = UUID(int=7)
 
@@ -41,15 +40,15 @@ def _wanted(decided: Iterable[PartitionState | None]) -> list[PartitionState]:
     return [state for state in decided if state is not None]
 
 
-def _running(*brokers: int, leaders: tuple[int, ...] = (1, 2)) -> Controller:
+def _running(*brokers: int, leaders: tuple[int, ...] = (1, 2)) -> PartitionStateMachine:
     """An elected controller with the topic `t`, everything written and announced."""
-    core = Controller(1, dict.fromkeys(brokers, 10))
+    core = PartitionStateMachine(1, dict.fromkeys(brokers, 10))
     core.written(_wanted(core.topics_changed({"t": _topic(*leaders)})))
     return core
 
 
 def test_a_new_topic_gets_a_state_for_each_partition_with_a_live_replica() -> None:
-    core = Controller(1, {1: 10, 2: 11})
+    core = PartitionStateMachine(1, {1: 10, 2: 11})
     wanted = _wanted(core.topics_changed({"t": _topic(1, 2, 3)}))
     assert [(state.partition, state.leader) for state in wanted] == [(0, 1), (1, 2)]
     assert all(state.is_new and state.version == 0 for state in wanted)
@@ -81,7 +80,7 @@ def test_a_replica_that_its_live_broker_cannot_serve_leads_no_more_until_it_can(
 
 
 def test_another_replica_leads_where_one_of_them_cannot_be_served() -> None:
-    core = Controller(1, {1: 10, 2: 10})
+    core = PartitionStateMachine(1, {1: 10, 2: 10})
     node = TopicNode(topic_id=ID, replicas={0: (1, 2)})
     core.written(_wanted(core.topics_changed({"t": node})))
     (state,) = _wanted(core.offline_changed({1: frozenset({("t", 0)})}))
@@ -89,7 +88,7 @@ def test_another_replica_leads_where_one_of_them_cannot_be_served() -> None:
 
 
 def test_a_second_replica_that_cannot_be_served_is_seen_as_well() -> None:
-    core = Controller(1, {1: 10, 2: 10})
+    core = PartitionStateMachine(1, {1: 10, 2: 10})
     node = TopicNode(topic_id=ID, replicas={0: (1, 2)})
     core.written(_wanted(core.topics_changed({"t": node})))
     first = {1: frozenset({("t", 0)})}
@@ -149,7 +148,7 @@ def test_a_grown_topic_gets_states_for_the_added_partitions_only() -> None:
 
 
 def test_a_successor_announces_what_is_younger_than_the_last_entry() -> None:
-    core = Controller(2, {1: 10, 2: 11})
+    core = PartitionStateMachine(2, {1: 10, 2: 11})
     wanted = _wanted(
         core.load(
             {"t": _topic(1, 2, 1)},
@@ -167,7 +166,7 @@ def test_a_successor_announces_what_is_younger_than_the_last_entry() -> None:
 
 
 def test_a_successor_sees_a_bounce_that_nobody_acted_on() -> None:
-    core = Controller(2, {1: 70})
+    core = PartitionStateMachine(2, {1: 70})
     wanted = _wanted(
         core.load({"t": _topic(1)}, [_loaded(_state(0, 1), 20, 50)], (), last_entry_zxid=60)
     )
@@ -175,14 +174,14 @@ def test_a_successor_sees_a_bounce_that_nobody_acted_on() -> None:
 
 
 def test_a_leader_that_restarted_after_a_clean_stop_keeps_its_epoch() -> None:
-    core = Controller(2, {1: 70, 2: 70}, cleanly_stopped=(1,))
+    core = PartitionStateMachine(2, {1: 70, 2: 70}, cleanly_stopped=(1,))
     states = [_loaded(_state(0, 1), 20, 50), _loaded(_state(1, 2), 20, 50)]
     wanted = _wanted(core.load({"t": _topic(1, 2)}, states, (), last_entry_zxid=60))
     assert [(s.partition, s.leader, s.leader_epoch) for s in wanted] == [(1, 2, 1)]
 
 
 def test_a_successor_keeps_is_new_of_a_partition_that_nobody_was_told_of() -> None:
-    core = Controller(2, {1: 70})
+    core = PartitionStateMachine(2, {1: 70})
     wanted = _wanted(
         core.load({"t": _topic(1)}, [_loaded(_state(0, 1), 61, 62)], (), last_entry_zxid=60)
     )
@@ -190,7 +189,7 @@ def test_a_successor_keeps_is_new_of_a_partition_that_nobody_was_told_of() -> No
 
 
 def test_a_successor_finds_partitions_without_state_and_with_dead_leaders() -> None:
-    core = Controller(2, {1: 10})
+    core = PartitionStateMachine(2, {1: 10})
     wanted = _wanted(
         core.load({"t": _topic(1, 2)}, [_loaded(_state(1, 2), 20, 20)], (), last_entry_zxid=60)
     )
@@ -232,27 +231,10 @@ def test_a_topic_on_its_way_out_is_not_elected_for() -> None:
 
 
 def test_a_successor_takes_a_deletion_up_where_it_finds_the_marker() -> None:
-    core = Controller(2, {1: 10})
+    core = PartitionStateMachine(2, {1: 10})
     wanted = _wanted(core.load({"t": _topic(2)}, [], ["t"], last_entry_zxid=0))
     assert wanted == []
     assert core.deletions.to_announce() == [("t", ID)]
-
-
-def test_states_are_created_with_their_parents_and_changed_over_the_version_before() -> None:
-    operations = write_states([_state(0, 1), _state(1, 1), _state(2, 1, version=4)], [])
-    root = "/brokers/topics/t/partitions"
-    assert [(type(o), o.path) for o in operations] == [
-        (Create, root),
-        (Create, f"{root}/0"),
-        (Create, f"{root}/0/state"),
-        (Create, f"{root}/1"),
-        (Create, f"{root}/1/state"),
-        (SetData, f"{root}/2/state"),
-    ]
-    last = operations[-1]
-    assert isinstance(last, SetData)
-    assert last.version == 3
-    assert write_states([_state(1, 1)], ["t"])[0].path == f"{root}/1"
 
 
 def test_whoever_asks_may_take_a_break_after_each_partition() -> None:
@@ -260,5 +242,5 @@ def test_whoever_asks_may_take_a_break_after_each_partition() -> None:
     decided = list(core.brokers_changed({1: 10}))
     assert [state is not None for state in decided] == [False, False, False, True]
     loaded = [_loaded(_state(index, 1), 20, 20) for index in range(3)]
-    anew = Controller(1, {1: 10})
+    anew = PartitionStateMachine(1, {1: 10})
     assert list(anew.load({"t": _topic(1, 1, 1)}, loaded, (), last_entry_zxid=60)) == [None] * 6
