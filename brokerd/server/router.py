@@ -38,7 +38,6 @@ from brokerd.server.network.output import HELD_BYTES_MAX, Slot, UnreadableError
 from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
 from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.produce.responses import refuse_old_produce
-from brokerd.server.requests.context import Handler, RequestContext
 from brokerd.server.requests.request_codec import (
     as_kafka_error,
     decode_request,
@@ -46,6 +45,7 @@ from brokerd.server.requests.request_codec import (
     error_frame,
     reply_frame,
 )
+from brokerd.server.requests.request_context import Handler, RequestContext
 from brokerd.server.requests.request_times import RequestTimes, Since
 from brokerd.turns import begin_task, in_thread, uncollected
 

@@ -31,7 +31,7 @@ from brokerd.server.api.transactions import TransactionHandlers
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.produce_handler import ProduceHandler
-from brokerd.server.requests.context import Handler
+from brokerd.server.requests.request_context import Handler
 from brokerd.server.router import Router
 
 if TYPE_CHECKING:

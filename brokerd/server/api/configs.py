@@ -30,7 +30,7 @@ from brokerd.server.api.config_helper import (
 )
 from brokerd.server.api.loggers import change_levels, logger_entries
 from brokerd.server.broker_config_handler import BrokerConfigHandler
-from brokerd.server.requests.context import Fields, RequestContext, error_part
+from brokerd.server.requests.request_context import Fields, RequestContext, error_part
 from brokerd.turns import map_in_turns, map_in_turns_awaited
 
 TOPIC = 2

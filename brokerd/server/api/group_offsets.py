@@ -11,7 +11,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.coordinator_runtime.group_service import GroupService
-from brokerd.server.requests.context import Fields, RequestContext, milliseconds
+from brokerd.server.requests.request_context import Fields, RequestContext, milliseconds
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import at_once_or_in_turns, in_turns, map_in_turns
 

@@ -28,7 +28,7 @@ from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.producers import NO_TRANSACTIONS
 from brokerd.server.coordinator_runtime.group_service import NAME_BYTES_MAX, GroupService
-from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
+from brokerd.server.requests.request_context import Fields, RequestContext, error_part, milliseconds
 from brokerd.turns import at_once_or_in_turns, map_in_turns_awaited
 
 KEY_IS_GROUP = 0

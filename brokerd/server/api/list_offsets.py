@@ -19,8 +19,8 @@ from brokerd.protocol.list_offsets_v0 import RequestedPartition
 from brokerd.replication.partition import Partition
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.request_context import Fields, RequestContext
 
 LATEST = -1
 EARLIEST = -2

@@ -9,7 +9,7 @@ from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.server.requests.context import Fields, RequestContext
+from brokerd.server.requests.request_context import Fields, RequestContext
 from brokerd.turns import in_turns
 
 _PARTITIONS = ("results", "topics", "partitions")

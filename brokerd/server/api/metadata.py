@@ -14,8 +14,8 @@ from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item, encode_response
 from brokerd.server.api.metadata_cache import MetadataCache, View
-from brokerd.server.requests.context import Fields, Reply, RequestContext
 from brokerd.server.requests.request_codec import as_kafka_error
+from brokerd.server.requests.request_context import Fields, Reply, RequestContext
 from brokerd.turns import AT_ONCE_MAX, in_turns
 
 CREATED_AT_ONCE = 32

@@ -10,7 +10,7 @@ from typing import Any
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.partition_state import PartitionState
-from brokerd.server.requests.context import Fields, RequestContext, error_part
+from brokerd.server.requests.request_context import Fields, RequestContext, error_part
 from brokerd.topic_partition import TopicPartition
 from brokerd.turns import in_turns
 

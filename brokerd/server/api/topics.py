@@ -13,7 +13,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.config_helper import topic_entries
 from brokerd.server.broker_config_handler import BrokerConfigHandler
-from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
+from brokerd.server.requests.request_context import Fields, RequestContext, error_part, milliseconds
 from brokerd.turns import map_in_turns
 
 NO_ID = UUID(int=0)

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.context import storage_error
+from brokerd.log.log_context import storage_error
 from brokerd.log.log_manager import LogManager
 
 

@@ -12,8 +12,8 @@ from typing import TypeVar, TypeVarTuple
 from brokerd.clock import Clock
 from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group import offsets
-from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.event_context import EventContext
+from brokerd.coordinator.group.group_coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.partition import Partition

@@ -8,7 +8,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import list_offsets_v0, messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.error_responses import error_fields
-from brokerd.server.requests.context import Reply, RequestContext
+from brokerd.server.requests.request_context import Reply, RequestContext
 from brokerd.turns import in_thread
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from brokerd.replication.partition_state import PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.requests.ack_timers import AckQueues
-from brokerd.server.requests.context import RequestContext
+from brokerd.server.requests.request_context import RequestContext
 from brokerd.topic_partition import TopicPartition
 from tests.brokerd.log.support import open_manager
 

@@ -10,7 +10,7 @@ from typing import Any
 from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group import join_group, leave_group, sync_group
 from brokerd.coordinator.group import offsets as group_offsets
-from brokerd.coordinator.group.coordinator import GroupCoordinator
+from brokerd.coordinator.group.group_coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import (
     CommitRequest,
     DeleteReply,

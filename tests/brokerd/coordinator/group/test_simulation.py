@@ -11,8 +11,8 @@ import pytest
 
 from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group import offsets
-from brokerd.coordinator.group.coordinator import GroupCoordinator
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.group_coordinator import GroupCoordinator
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import GroupState
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES

@@ -22,7 +22,7 @@ from brokerd.protocol.messages import (
     request_type,
     response_is_flexible,
 )
-from brokerd.server.requests.context import Handler
+from brokerd.server.requests.request_context import Handler
 from brokerd.server.wiring import handlers
 from tests.brokerd.server.group_broker import context
 

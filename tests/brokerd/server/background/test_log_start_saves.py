@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.checkpoint_file import Done
+from brokerd.log.offset_checkpoint_file import Done
 from brokerd.server.background.log_start_saves import LogStartSaves
 
 

@@ -22,8 +22,8 @@ from brokerd.server.fetch.fetch_steps import AT_ONCE_MAX
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.produce.produce_handler import ProduceHandler
-from brokerd.server.requests.context import Handler
 from brokerd.server.requests.purgatory import Purgatory
+from brokerd.server.requests.request_context import Handler
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import LARGE_BYTES, Router
 from tests.brokerd.log.support import NOW_MS, batch, open_log

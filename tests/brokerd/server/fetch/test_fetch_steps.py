@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.context import LogContext
 from brokerd.log.io.page_cache import is_cached
+from brokerd.log.log_context import LogContext
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest

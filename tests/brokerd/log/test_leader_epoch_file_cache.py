@@ -5,9 +5,9 @@ from threading import Thread
 
 import pytest
 
-from brokerd.log import leader_epochs as epochs_module
+from brokerd.log import leader_epoch_file_cache as epochs_module
 from brokerd.log.io.disk_jobs import DiskJob, run_now
-from brokerd.log.leader_epochs import LeaderEpochFileCache
+from brokerd.log.leader_epoch_file_cache import LeaderEpochFileCache
 
 
 def cache(directory: Path, *entries: tuple[int, int]) -> LeaderEpochFileCache:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from brokerd.log.checkpoint_file import Done
 from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.io.disk_jobs import DiskJob, run_now
+from brokerd.log.offset_checkpoint_file import Done
 from brokerd.topic_partition import TopicPartition
 
 SLICE: Final = 4_000
@@ -19,7 +19,7 @@ OffsetOf = Callable[[TopicPartition], int | None]
 
 
 @dataclass(slots=True)
-class CheckpointRound:
+class CheckpointWriter:
     """The file `_name` of every log directory; `_done` is called for each that was written."""
 
     _dirs: LogDirs

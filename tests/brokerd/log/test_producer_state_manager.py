@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode
-from brokerd.log import producer_snapshot, producer_state
+from brokerd.log import producer_snapshot, producer_state_manager
 from brokerd.log.append import AppendResult
-from brokerd.log.producer_state import (
+from brokerd.log.producer_state_manager import (
     BATCHES_KEPT,
     SEQUENCE_MAX,
     ProducerBatch,
     ProducerEntry,
-    ProducerState,
+    ProducerStateManager,
     last_sequence_of,
 )
 from brokerd.log.unified_log import UnifiedLog
@@ -61,7 +61,7 @@ def test_of_too_many_producers_those_go_that_wrote_longest_ago(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever time their records bear: it is the client's."""
-    monkeypatch.setattr(producer_state, "PRODUCERS_MAX", 100)
+    monkeypatch.setattr(producer_state_manager, "PRODUCERS_MAX", 100)
     log = open_log(tmp_path)
     for number in range(1_000):
         for producer_id in (number, 5_000):
@@ -170,7 +170,7 @@ def test_idle_producers_of_a_snapshot_are_not_taken_up_again(tmp_path: Path) -> 
 
 
 def test_after_a_marker_alone_the_first_batch_begins_at_0() -> None:
-    state = ProducerState({1: ProducerEntry(3, NOW_MS, ())})
+    state = ProducerStateManager({1: ProducerEntry(3, NOW_MS, ())})
     for sequence, error in ((5, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER), (0, None)):
         one = ProducerBatch(sequence, sequence, 0, 0, NOW_MS)
         assert state.stage({}, 1, 3, one) is error
@@ -203,7 +203,7 @@ def test_a_snapshot_of_garbage_is_refused(data: bytes) -> None:
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60))
 def test_whatever_is_sent_what_is_accepted_is_in_order(sequences: list[int]) -> None:
-    state = ProducerState()
+    state = ProducerStateManager()
     accepted = []
     for offset, sequence in enumerate(sequences):
         staged: dict[int, ProducerEntry] = {}

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from brokerd.errors import KafkaError
-from brokerd.log.context import storage_error
 from brokerd.log.io.linux import sync_filesystem
+from brokerd.log.log_context import storage_error
 from brokerd.log.unified_log import UnifiedLog
 
 SYNCED_SINGLY_MAX: Final = 16

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import checkpoints, names
+from brokerd.log import checkpoint_file, file_names
 from brokerd.log.io.files import read_whole
 from brokerd.topic_partition import TopicPartition
 
@@ -61,7 +61,7 @@ class TopicIds:
 
 def _inconsistent(log: "UnifiedLog", topic_id: UUID) -> str:
     return (
-        f"{log.directory}/{names.PARTITION_METADATA} says topic id {_text(log.topic_id)}, but "
+        f"{log.directory}/{file_names.PARTITION_METADATA} says topic id {_text(log.topic_id)}, but "
         f"the topic {log.topic} has {_text(topic_id)}: these may be records of an older topic of "
         "that name. Stop the broker and move the directory away, or correct the file if it is "
         "damaged"
@@ -71,13 +71,13 @@ def _inconsistent(log: "UnifiedLog", topic_id: UUID) -> str:
 def write(directory: str, topic_id: UUID) -> None:
     """Writes the file. Raises OSError."""
     text = f"version: 0\ntopic_id: {_text(topic_id)}"
-    checkpoints.replace_file(f"{directory}/{names.PARTITION_METADATA}", text, sync=False)
+    checkpoint_file.replace_file(f"{directory}/{file_names.PARTITION_METADATA}", text, sync=False)
 
 
 def read(directory: str) -> UUID | None:
     """The id in the file; None if the file is missing or empty. Raises ValueError, with what to do,
     if the file is damaged; OSError."""
-    path = f"{directory}/{names.PARTITION_METADATA}"
+    path = f"{directory}/{file_names.PARTITION_METADATA}"
     try:
         lines = read_whole(path).decode(errors="replace").splitlines()
     except FileNotFoundError:

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 from brokerd.errors import ErrorCode
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log.end_transaction_marker import Marker
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.protocol.records import BatchHeader
 
 BATCHES_KEPT: Final = 5
@@ -65,7 +65,7 @@ def last_sequence_of(first_sequence: int, last_offset_delta: int) -> int:
     return last if last <= SEQUENCE_MAX else last - SEQUENCE_MAX - 1
 
 
-class ProducerState:
+class ProducerStateManager:
     """Producer id → entry; where there are many the one that wrote longest ago is the first."""
 
     __slots__ = ("_open", "_undecided", "entries")

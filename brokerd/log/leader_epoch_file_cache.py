@@ -14,10 +14,10 @@ from operator import itemgetter
 from typing import Final
 
 from brokerd.errors import KafkaError
-from brokerd.log import names
-from brokerd.log.checkpoints import EPOCH, malformed, read_entries, write_entries
-from brokerd.log.context import no_failure
+from brokerd.log import file_names
+from brokerd.log.checkpoint_file import EPOCH, malformed, read_entries, write_entries
 from brokerd.log.io.disk_jobs import DiskJob, run_now
+from brokerd.log.log_context import no_failure
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class LeaderEpochFileCache:
         failed: Callable[[OSError], object] = no_failure,
     ) -> None:
         """`failed` is called, where logs are used, if the file cannot be written."""
-        path = f"{directory}/{names.EPOCH_CHECKPOINT}"
+        path = f"{directory}/{file_names.EPOCH_CHECKPOINT}"
         self._file = _File(path, failed)
         self._submit = submit
         self.entries: list[tuple[int, int]] = []
