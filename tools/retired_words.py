@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.turns": "brokerd.event_loop_turns",
+    "brokerd.coordinator.group.offsets": "offset_commit, offset_deletion, offset_expiration",
+    "brokerd.server.admin_http.events": "brokerd.server.admin_http.event_ring",
     "brokerd.log.checkpoints": "brokerd.log.checkpoint_file",
     "brokerd.log.checkpoint_round": "brokerd.log.checkpoint_writer",
     "brokerd.log.leader_epochs": "brokerd.log.leader_epoch_file_cache",
@@ -402,7 +405,7 @@ RETIRED = {
     "brokerd/server/net": "brokerd/server/network",
     "brokerd.server.admin": "brokerd.server.admin_http",
     "brokerd/server/admin": "brokerd/server/admin_http",
-    "brokerd.server.events": "brokerd.server.admin_http.events",
+    "brokerd.server.events": "brokerd.server.admin_http.event_ring",
     "brokerd.server.append_queues": "brokerd.server.produce.append_queues",
     "brokerd.server.fetch_sessions": "brokerd.server.fetch.fetch_session_cache",
     "brokerd.server.context": "brokerd.server.requests.request_context",

@@ -20,6 +20,7 @@ from brokerd.clock import Clock, SystemClock
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.config.broker_config import BrokerConfig
+from brokerd.garbage_collection import keep_uncollected
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.log.cleaner.cleaner_config import cleaner_limits
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
@@ -32,7 +33,7 @@ from brokerd.metric_counters import BrokerMetrics, LoopTimes
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.security import admin_token, jaas
 from brokerd.server import wiring
-from brokerd.server.admin_http.events import EventRing
+from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.admin_http.http_server import AdminServer
 from brokerd.server.api.metadata_cache import MetadataCache
 from brokerd.server.background.cleaner_workers import CleanerWorkers
@@ -53,7 +54,6 @@ from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router
 from brokerd.server.topic_config_handler import TopicConfigHandler
-from brokerd.turns import keep_uncollected
 
 logger = logging.getLogger(__name__)
 

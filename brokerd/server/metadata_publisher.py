@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.config.log_config import LogConfig
+from brokerd.event_loop_turns import in_turns
+from brokerd.garbage_collection import keep_uncollected
 from brokerd.replication.partition import Partition
 from brokerd.replication.partition_state import PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
-from brokerd.server.admin_http.events import EventRing
+from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.api.metadata_cache import MetadataCache
 from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.topic_config_handler import TopicConfigHandler
-from brokerd.turns import in_turns, keep_uncollected
 
 logger = logging.getLogger(__name__)
 

@@ -20,6 +20,8 @@ from time import monotonic
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import begin_task, in_thread
+from brokerd.garbage_collection import uncollected
 from brokerd.metric_counters import FETCH
 from brokerd.protocol.advertised_versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.protocol.api_keys import ApiKey
@@ -47,7 +49,6 @@ from brokerd.server.requests.request_codec import (
 )
 from brokerd.server.requests.request_context import Handler, RequestContext
 from brokerd.server.requests.request_times import RequestTimes, Since
-from brokerd.turns import begin_task, in_thread, uncollected
 
 logger = logging.getLogger(__name__)
 

@@ -33,8 +33,8 @@ from brokerd.cluster.zookeeper import paths, znode_json
 from brokerd.cluster.zookeeper.multi_operations import ANY_VERSION, Create, Operation, SetData
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import in_turns
 from brokerd.replication.partition_state import NO_LEADER
-from brokerd.turns import in_turns
 
 logger = logging.getLogger(__name__)
 

@@ -43,8 +43,9 @@ from brokerd.cluster.zookeeper.znode_json import (
     encode_topic,
 )
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
+from brokerd.event_loop_turns import in_turns
+from brokerd.garbage_collection import keep_uncollected
 from brokerd.replication.partition_state import PartitionState
-from brokerd.turns import in_turns, keep_uncollected
 
 logger = logging.getLogger(__name__)
 

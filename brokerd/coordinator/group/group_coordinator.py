@@ -2,7 +2,8 @@
 
 A runtime passes it events, each with the time, and carries out the `Effects` that it returns:
 
-    requests   heartbeat; handle, with a function of join_group, sync_group, leave_group or offsets
+    requests   heartbeat; handle, with a function of join_group, sync_group, leave_group,
+               offset_commit or offset_deletion
     time       tick, due at `next_deadline_ms`
     log        write_done, write_failed or write_timed_out for each `Write` of the effects, in order
     loading    every record of the partition is replayed into `store`; then loaded
@@ -18,11 +19,7 @@ from dataclasses import replace
 from typing import Concatenate, ParamSpec
 
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import (
-    offsets,
-    rebalance,
-    sessions,
-)
+from brokerd.coordinator.group import offset_expiration, rebalance, sessions
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group
@@ -157,7 +154,7 @@ class GroupCoordinator:
 
     def _on_deadline(self, context: EventContext, due: Deadline) -> None:
         if due.timer is Timer.OFFSETS_SWEEP:
-            offsets.sweep(context)
+            offset_expiration.sweep(context)
             return
         group = self._state.groups.get(due.group_id)
         if group is None:

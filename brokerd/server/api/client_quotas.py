@@ -21,8 +21,8 @@ from brokerd.cluster.admin.client_quota_znodes import (
 )
 from brokerd.cluster.admin.config_admin import ConfigAdmin
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import map_in_turns_awaited
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part
-from brokerd.turns import map_in_turns_awaited
 
 KINDS = ("users", "clients", "ips")
 

@@ -21,6 +21,7 @@ from brokerd.config.validate_dynamic_config import validate_change
 from brokerd.config.validate_topic_config import apply_changes, validate_topic_config
 from brokerd.config.value_parsers import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import map_in_turns, map_in_turns_awaited
 from brokerd.protocol.messages import item_encoder
 from brokerd.server.api.config_helper import (
     Entry,
@@ -31,7 +32,6 @@ from brokerd.server.api.config_helper import (
 from brokerd.server.api.loggers import change_levels, logger_entries
 from brokerd.server.broker_config_handler import BrokerConfigHandler
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part
-from brokerd.turns import map_in_turns, map_in_turns_awaited
 
 TOPIC = 2
 BROKER = 4

@@ -10,13 +10,13 @@ from typing import Any
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import in_turns, map_in_turns_awaited
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.server.background.log_start_saves import LogStartSaves
 from brokerd.server.background.pending_reads import load_log
 from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.request_context import Fields, RequestContext
 from brokerd.topic_partition import TopicPartition
-from brokerd.turns import in_turns, map_in_turns_awaited
 
 NO_LOW_WATERMARK = -1
 

@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import map_in_turns
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part
-from brokerd.turns import map_in_turns
 
 _NO_TOKEN = int(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
 _NO_CREDENTIAL = KafkaError(

@@ -9,12 +9,12 @@ from brokerd.cluster.admin.new_topics import NewPartitions, NewTopic
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import map_in_turns
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.config_helper import topic_entries
 from brokerd.server.broker_config_handler import BrokerConfigHandler
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part, milliseconds
-from brokerd.turns import map_in_turns
 
 NO_ID = UUID(int=0)
 DISABLED_FROM = 3

@@ -11,7 +11,7 @@ from typing import TypeVar, TypeVarTuple
 
 from brokerd.clock import Clock
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import offsets
+from brokerd.coordinator.group import offset_deletion
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
@@ -126,7 +126,7 @@ class GroupRuntime:
             self._topics_gone |= topics
             return
         now_ms = self._clock.now_ms()
-        self._carry_out(self.coordinator.handle(now_ms, offsets.forget_topics, topics))
+        self._carry_out(self.coordinator.handle(now_ms, offset_deletion.forget_topics, topics))
 
     # What became of writes (called by GroupWrites)
 

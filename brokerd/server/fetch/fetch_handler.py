@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from brokerd.clock import Clock
 from brokerd.errors import KafkaError
+from brokerd.event_loop_turns import finish_steps
 from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_fetch
 from brokerd.protocol.framing import RequestHeader
 from brokerd.server.background.pending_reads import PendingReads
@@ -22,7 +23,6 @@ from brokerd.server.network.output import Slot
 from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import Since
-from brokerd.turns import finish_steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import Steps, in_thread, in_turns, run_steps
+from brokerd.garbage_collection import uncollected
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import FetchPartition, FetchRequest
 from brokerd.protocol.fetch_response import (
@@ -36,7 +38,6 @@ from brokerd.server.fetch.read_from_log import FetchAttempt
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Parts, Slot
 from brokerd.server.requests.request_times import Since
-from brokerd.turns import Steps, in_thread, in_turns, run_steps, uncollected
 
 if TYPE_CHECKING:
     from brokerd.server.fetch.fetch_handler import FetchHandler

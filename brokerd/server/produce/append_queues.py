@@ -25,6 +25,7 @@ from typing import Any
 
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import expect_busy_threads, in_turns
 from brokerd.log.append import AppendResult
 from brokerd.protocol.log_validator.validate_and_recompress import (
     Batch,
@@ -35,7 +36,6 @@ from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import load_log
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.receive_buffers import ReceiveBuffers
-from brokerd.turns import expect_busy_threads, in_turns
 
 logger = logging.getLogger(__name__)
 

@@ -7,13 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from brokerd import turns
+from brokerd import event_loop_turns
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import Endpoint
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.partition_state import PartitionState
-from brokerd.server.admin_http.events import EventRing
+from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.api.metadata_cache import MetadataCache
 from brokerd.server.broker_config_handler import BrokerConfigHandler
 from brokerd.server.metadata_publisher import MetadataPublisher
@@ -158,7 +158,7 @@ async def test_partitions_that_take_up_another_config_leave_others_their_turn(
         topics[name] = _topic(name, {"retention.ms": "5"})
     states = [_state(name) for name in topics]
     await bench.publish(partitions=states)
-    monkeypatch.setattr(turns, "TURN_S", -1)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", -1)
     for name in names:
         topics[name] = _topic(name, {"retention.ms": "6"})
     bench.replicas.asked.clear()

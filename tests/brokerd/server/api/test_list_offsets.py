@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from brokerd import turns
+from brokerd import event_loop_turns
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import AT_ONCE_MAX
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
 from brokerd.server.api.list_offsets import ListOffsetsHandlers
-from brokerd.turns import AT_ONCE_MAX
 from tests.brokerd.server.group_broker import context
 
 
@@ -25,7 +25,7 @@ def handlers_of(leader_of: Callable[[str, int, int], Any]) -> ListOffsetsHandler
 async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", 0.0)
     count = 300
     ends = SimpleNamespace(end_offset_for_epoch=lambda epoch: (epoch, 42))
     handlers = handlers_of(lambda topic, index, epoch: ends)
@@ -47,7 +47,7 @@ async def test_epochs_of_many_partitions_are_looked_up_in_turns_and_told_in_orde
 async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_meanwhile(
     version: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", 0.0)
     looked_up: list[str] = []
 
     def leader_of(topic: str, index: int, epoch: int) -> Any:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from brokerd import turns
+from brokerd import event_loop_turns
 from brokerd.clock import SystemClock
 from brokerd.config.broker_config import parse
 from brokerd.errors import ErrorCode
@@ -145,7 +145,7 @@ def unknown(names: list[str]) -> list[tuple[str, int, bool]]:
 async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_meanwhile(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
-    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", 0.0)
     bench.write()
     client, other = await bench.client(), await bench.client()
     client.fetch(version, [*NOBODYS, "t"])

@@ -1,15 +1,14 @@
 """Long work shares the loop."""
 
 import asyncio
-import gc
 import time
 from collections.abc import Awaitable, Coroutine
 from typing import Any
 
 import pytest
 
-from brokerd import turns
-from brokerd.turns import TURN_S, Steps, at_once_or_in_turns, in_turns, run_steps, uncollected
+from brokerd import event_loop_turns
+from brokerd.event_loop_turns import TURN_S, Steps, at_once_or_in_turns, in_turns, run_steps
 
 
 async def test_others_have_their_turn_before_long_work_is_done() -> None:
@@ -32,7 +31,7 @@ async def test_what_takes_longer_than_a_turn_goes_on_in_others(
     done: list[int] = []
     assert at_once_or_in_turns(range(3), done.append, "result") == "result"
     assert done == [0, 1, 2]
-    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", 0.0)
     rest = at_once_or_in_turns(range(3, 6), done.append, "result")
     assert isinstance(rest, Awaitable)
     assert done == [0, 1, 2, 3]
@@ -60,25 +59,3 @@ async def test_steps_run_at_once_up_to_where_they_wait() -> None:
     assert seen[2:] == ["begun"]
     await rests[0]
     assert seen[3:] == ["waited", "failed", "done"]
-
-
-async def test_the_collector_rests_while_anybody_makes_many_objects() -> None:
-    with uncollected():
-        with uncollected():
-            assert not gc.isenabled()
-        assert not gc.isenabled()
-    assert gc.isenabled()
-
-
-async def test_the_collector_wakes_in_time_however_long_that_takes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(turns, "REST_MAX_S", 0.001)
-    with uncollected():
-        async with asyncio.timeout(10):
-            while not gc.isenabled():
-                await asyncio.sleep(0.001)
-        with uncollected():
-            assert not gc.isenabled()
-        assert gc.isenabled()
-    assert gc.isenabled()

@@ -1,6 +1,6 @@
 """The ring of events."""
 
-from brokerd.server.admin_http.events import KEPT, EventRing
+from brokerd.server.admin_http.event_ring import KEPT, EventRing
 
 
 def test_events_come_after_an_id_oldest_first() -> None:

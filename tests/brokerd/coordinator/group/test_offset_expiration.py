@@ -139,3 +139,12 @@ def test_what_many_members_subscribe_to_alike_is_read_once(
     bench.stable_group(3, session_timeout_ms=1_800_000)
     left_by_a_sweep(bench, slices=1)
     assert len(read) == 1
+
+
+def test_a_group_nobody_joined_in_the_end_is_forgotten() -> None:
+    bench = Bench()
+    bench.join(needs_known_member_id=True)
+    assert bench.state() == "Empty"
+    bench.pass_time(2 * CHECK_MS)
+    assert bench.state() == "Dead"
+    assert bench.log == []

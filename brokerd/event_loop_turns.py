@@ -1,10 +1,8 @@
 """Long work on the event loop, a few milliseconds at a time."""
 
 import asyncio
-import gc
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from time import monotonic
 from typing import Any, ParamSpec, TypeVar
 
@@ -16,10 +14,6 @@ SWITCH_INTERVAL_S = 0.0005
 """How long the event loop may have to wait for a thread that runs Python. With Python's 5 ms one in
 a hundred of its iterations took 12 ms."""
 
-REST_MAX_S = 10.0
-_resting: set[object] = set()
-_wakes: list[asyncio.TimerHandle] = []
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -30,36 +24,6 @@ Steps = Generator[Awaitable[Any], Any, Result]
 def expect_busy_threads() -> None:
     """From now on threads may run Python for long, as when they walk records."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-
-
-def keep_uncollected() -> None:
-    """Much was made that stays: from now on the collector does not walk it again and again."""
-    gc.freeze()
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """While very many objects are made that are no garbage: Python's collector of cycles rests,
-    which walks them all again and again while nobody is served. Each REST_MAX_S it runs all the
-    same."""
-    holder = object()
-    if not _resting:
-        gc.disable()
-        _wakes[:] = [asyncio.get_running_loop().call_later(REST_MAX_S, _wake)]
-    _resting.add(holder)
-    try:
-        yield
-    finally:
-        _resting.discard(holder)
-        if not _resting:
-            _wake()
-
-
-def _wake() -> None:
-    for timer in _wakes:
-        timer.cancel()
-    _resting.clear()
-    gc.enable()
 
 
 async def in_thread(
