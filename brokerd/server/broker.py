@@ -38,7 +38,7 @@ from brokerd.server.admin_http.http_server import AdminServer
 from brokerd.server.api.metadata_cache import MetadataCache
 from brokerd.server.background.cleaner_workers import CleanerWorkers
 from brokerd.server.background.disk_worker import DiskWorker
-from brokerd.server.background.log_start_saves import LogStartSaves
+from brokerd.server.background.log_start_checkpoints import LogStartCheckpoints
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler, Task
 from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
@@ -69,7 +69,7 @@ class Broker:
     cluster: BrokerLifecycle
     groups: GroupService
     led: LedPartitions
-    log_starts: LogStartSaves
+    log_starts: LogStartCheckpoints
     metadata: MetadataCache
     producer_expiry: ProducerExpiry
     producer_ids: ProducerIdSource
@@ -129,7 +129,7 @@ class Broker:
 
     def _make_parts(self) -> None:
         config = self.settings.config
-        self.log_starts = LogStartSaves(self.logs)
+        self.log_starts = LogStartCheckpoints(self.logs)
         self.producer_expiry = ProducerExpiry(
             self.logs.all, config.producer_id_expiration_ms,
             config.producer_id_expiration_check_interval_ms,

@@ -18,12 +18,13 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
 from brokerd.cluster.admin.item_outcomes import CONCURRENT_MAX, as_kafka_error, gather_results
 from brokerd.cluster.admin.new_topic_plan import (
+    NewPartitions,
+    NewTopic,
     TopicPlan,
     automatic_topic,
     plan_creation,
     plan_new_partitions,
 )
-from brokerd.cluster.admin.new_topics import NewPartitions, NewTopic
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.cluster_state_wait import ClusterStateWait
 from brokerd.cluster.controller.controller_service import ControllerService

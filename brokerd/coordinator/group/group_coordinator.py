@@ -24,6 +24,7 @@ from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import Event, GroupState
+from brokerd.coordinator.group.group_store import GroupStore
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import (
     Effects,
@@ -34,7 +35,6 @@ from brokerd.coordinator.group.messages import (
     SyncReply,
 )
 from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, OffsetValue
-from brokerd.coordinator.group.store import GroupStore
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.admin.new_topic_plan import TopicPlan
-from brokerd.cluster.admin.new_topics import NewPartitions, NewTopic
+from brokerd.cluster.admin.new_topic_plan import NewPartitions, NewTopic, TopicPlan
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
 from brokerd.errors import ErrorCode, KafkaError

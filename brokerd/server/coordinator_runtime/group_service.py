@@ -14,7 +14,7 @@ from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import begin_task, in_turns
 from brokerd.integer_ranges import INT16_MAX

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 
-from brokerd.cluster.admin.new_topics import NewTopic
+from brokerd.cluster.admin.new_topic_plan import NewTopic
 from brokerd.cluster.controller.controller_election import ControllerEpoch
 from brokerd.cluster.controller.controller_service import ControllerService, DeposedError
 from brokerd.cluster.membership.broker_registration import ClusterError

@@ -10,8 +10,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NoAuthError
 from kazoo.security import OPEN_ACL_UNSAFE
 
-from brokerd.cluster.admin.new_topic_plan import TopicPlan
-from brokerd.cluster.admin.new_topics import NewTopic
+from brokerd.cluster.admin.new_topic_plan import NewTopic, TopicPlan
 from brokerd.cluster.membership.broker_registration import ClusterError
 from brokerd.cluster.zookeeper import acls, session_file
 from brokerd.security.jaas import Credentials

@@ -10,7 +10,8 @@ import pytest
 
 from brokerd import event_loop_turns
 from brokerd.config.log_config import LogConfig
-from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
+from brokerd.coordinator.group.group_store import GroupStore
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.coordinator.group.records import (
     GroupsRecord,
     OffsetRecord,
@@ -18,7 +19,6 @@ from brokerd.coordinator.group.records import (
     encode_key,
     encode_value,
 )
-from brokerd.coordinator.group.store import GroupStore
 from brokerd.log.end_transaction_marker import ABORT, COMMIT
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec

@@ -1,6 +1,6 @@
 """Which partition keeps a group, against values of Java's own String.hashCode."""
 
-from brokerd.coordinator.group.partitioner import java_string_hash, partition_for
+from brokerd.coordinator.group.partition_for_group import java_string_hash, partition_for
 
 
 def test_hashes_are_those_of_java() -> None:

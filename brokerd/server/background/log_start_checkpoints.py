@@ -18,7 +18,7 @@ class _Directory:
     next: asyncio.Future[None] | None = None
 
 
-class LogStartSaves:
+class LogStartCheckpoints:
     def __init__(self, logs: LogManager) -> None:
         self._logs = logs
         self._directories: dict[str, _Directory] = {}

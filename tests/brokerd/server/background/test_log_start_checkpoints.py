@@ -6,7 +6,7 @@ import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.offset_checkpoint_file import Done
-from brokerd.server.background.log_start_saves import LogStartSaves
+from brokerd.server.background.log_start_checkpoints import LogStartCheckpoints
 
 
 class Logs:
@@ -27,13 +27,13 @@ class Logs:
         self.writes[-1][1](error)
 
 
-def begun(saves: LogStartSaves, *partitions: int) -> list[asyncio.Future[None]]:
+def begun(saves: LogStartCheckpoints, *partitions: int) -> list[asyncio.Future[None]]:
     return [saves.save("t", index) for index in partitions]
 
 
 async def test_who_asks_while_a_write_is_under_way_waits_for_the_next_one() -> None:
     logs = Logs()
-    saves = LogStartSaves(logs)  # type: ignore[arg-type]
+    saves = LogStartCheckpoints(logs)  # type: ignore[arg-type]
     (first,) = begun(saves, 0)
     others = begun(saves, 1, 2, 3)
     assert len(logs.writes) == 1
@@ -48,7 +48,7 @@ async def test_who_asks_while_a_write_is_under_way_waits_for_the_next_one() -> N
 
 async def test_a_disk_that_refuses_is_told_and_the_next_one_is_tried() -> None:
     logs = Logs()
-    saves = LogStartSaves(logs)  # type: ignore[arg-type]
+    saves = LogStartCheckpoints(logs)  # type: ignore[arg-type]
     (first,) = begun(saves, 0)
     logs.end(OSError(28, "No space left on device", "/logs/x"))
     with pytest.raises(KafkaError) as caught:
@@ -61,5 +61,5 @@ async def test_a_disk_that_refuses_is_told_and_the_next_one_is_tried() -> None:
 
 async def test_a_partition_that_has_gone_is_not_led_here() -> None:
     with pytest.raises(KafkaError) as caught:
-        LogStartSaves(Logs()).save("t", 9)  # type: ignore[arg-type]
+        LogStartCheckpoints(Logs()).save("t", 9)  # type: ignore[arg-type]
     assert caught.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
