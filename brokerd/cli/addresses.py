@@ -4,7 +4,7 @@ from brokerd.cli import zookeeper_session
 from brokerd.cli.options import CliError, Options, UsageError
 from brokerd.cluster.zookeeper.paths import BROKER_IDS, broker
 from brokerd.cluster.zookeeper.znode_json import decode_broker
-from brokerd.config.values import words
+from brokerd.config.value_parsers import words
 
 Address = tuple[str, int]
 _EXAMPLE = "Please provide valid host:port like host1:9091,host2:9092"

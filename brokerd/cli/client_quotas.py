@@ -6,7 +6,7 @@ from typing import Any
 
 from brokerd.cli.config_entities import QUOTA_TYPES, Entities
 from brokerd.cli.options import CliError
-from brokerd.config.values import java_double
+from brokerd.config.value_parsers import java_double
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 _SHOWN_TYPES = {"user": "user-principal", "client-id": "client-id", "ip": "ip"}

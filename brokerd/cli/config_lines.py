@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from brokerd.cli.options import CliError
-from brokerd.config.values import ConfigSource
+from brokerd.config.value_parsers import ConfigSource
 
 _OUTSIDE_BRACKETS = r"(?=[^\]]*(?:\[|$))"
 _BETWEEN = re.compile("," + _OUTSIDE_BRACKETS)

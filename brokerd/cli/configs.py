@@ -16,7 +16,7 @@ from brokerd.cli.client import Client
 from brokerd.cli.config_entities import BROKERS, CLIENTS, IPS, LOGGERS, TOPICS, USERS, Entities
 from brokerd.cli.error_messages import raise_for_code
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, read_properties, run
-from brokerd.config.values import ConfigSource, words
+from brokerd.config.value_parsers import ConfigSource, words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 

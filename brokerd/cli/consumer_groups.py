@@ -8,7 +8,7 @@ from brokerd.cli import admin_calls, group_calls, group_lines, reset_offsets
 from brokerd.cli.client import Client
 from brokerd.cli.group_lines import Group
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int64, run
-from brokerd.config.values import words
+from brokerd.config.value_parsers import words
 from brokerd.errors import KafkaError
 
 TIMEOUT_MS = 5000

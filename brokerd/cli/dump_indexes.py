@@ -13,7 +13,7 @@ from pathlib import Path
 from brokerd.cli.options import CliError
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT32_MAX
-from brokerd.log import names
+from brokerd.log import file_names
 from brokerd.log.indexes import time_index
 from brokerd.log.io.scan import walk_headers
 from brokerd.protocol.records import BatchHeader, iter_records
@@ -54,7 +54,7 @@ def offset_index_lines(
     elif sanity_only:
         yield _sanity(file, _OFFSET_ENTRY, raw)
     else:
-        with open(_sibling(file, names.LOG), "rb") as data:
+        with open(_sibling(file, file_names.LOG), "rb") as data:
             for relative, position in _entries_in_use(_OFFSET_ENTRY, raw):
                 _compare_offset(data.fileno(), position, base + relative, file, mismatches)
                 if not verify_only:
@@ -81,9 +81,9 @@ def time_index_lines(
     if sanity_only:
         yield _sanity(file, _TIME_ENTRY, raw)
         return
-    positions = _entries_in_use(_OFFSET_ENTRY, _sibling(file, names.INDEX).read_bytes())
+    positions = _entries_in_use(_OFFSET_ENTRY, _sibling(file, file_names.INDEX).read_bytes())
     previous = time_index.NO_TIMESTAMP
-    with open(_sibling(file, names.LOG), "rb") as data:
+    with open(_sibling(file, file_names.LOG), "rb") as data:
         for timestamp, relative in _entries_in_use(_TIME_ENTRY, raw):
             start = _position_before(positions, relative)
             entry = timestamp, base + relative

@@ -2,7 +2,7 @@
 
 import struct
 
-from brokerd.log.producer_state import NO_SEQUENCE, ProducerEntry, last_sequence_of
+from brokerd.log.producer_state_manager import NO_SEQUENCE, ProducerEntry, last_sequence_of
 from brokerd.protocol.compression import codec_name
 from brokerd.protocol.records import DELETE_HORIZON, BatchHeader, Record
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from brokerd.cli import dump_decoders, dump_indexes, dump_lines
 from brokerd.cli.options import CliError, OptionParser, Options, int32, run
-from brokerd.config.values import words
+from brokerd.config.value_parsers import words
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT32_MAX
-from brokerd.log import names, producer_snapshot
-from brokerd.log.indexes import txn_index
+from brokerd.log import file_names, producer_snapshot
+from brokerd.log.indexes import transaction_index
 from brokerd.log.io.scan import walk_headers
 from brokerd.protocol.records import MAGIC, BatchHeader, Record, crc_matches, iter_records
 
@@ -87,16 +87,16 @@ def _decoder(options: Options) -> dump_decoders.Decoder | None:
 
 def _dump_file(dump: Dump, file: str) -> None:
     suffix = os.path.splitext(file)[1]
-    if suffix == names.LOG:
+    if suffix == file_names.LOG:
         _dump_data(dump, file)
-    elif suffix == names.SNAPSHOT:
+    elif suffix == file_names.SNAPSHOT:
         _dump_snapshot(dump, file)
-    elif suffix == names.TXN_INDEX:
-        for row in dump_indexes.entries(txn_index.ENTRY, Path(file).read_bytes()):
+    elif suffix == file_names.TXN_INDEX:
+        for row in dump_indexes.entries(transaction_index.ENTRY, Path(file).read_bytes()):
             print(dump_lines.aborted_line(*row))
-    elif suffix in (names.INDEX, names.TIME_INDEX):
+    elif suffix in (file_names.INDEX, file_names.TIME_INDEX):
         sanity, verify = dump.options.index_sanity_check, dump.options.verify_index_only
-        is_offset = suffix == names.INDEX
+        is_offset = suffix == file_names.INDEX
         lines_of = dump_indexes.offset_index_lines if is_offset else dump_indexes.time_index_lines
         for line in lines_of(file, sanity, verify, dump.found):
             print(line)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from brokerd.cli import admin_calls
 from brokerd.cli.options import CliError, OptionParser, Options, int32, int64, run
-from brokerd.config.values import words
+from brokerd.config.value_parsers import words
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT32_MAX
 

@@ -8,7 +8,7 @@ from brokerd.cli import admin_calls
 from brokerd.cli.client import Client
 from brokerd.cli.error_messages import error_of, raise_for_code
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int32, run
-from brokerd.config.values import comma_list, words
+from brokerd.config.value_parsers import comma_list, words
 from brokerd.protocol.api_keys import ApiKey
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import brokerd
-from brokerd.config import values
+from brokerd.config import value_parsers
 from brokerd.errors import KafkaError
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,20}")
@@ -191,7 +191,7 @@ def _drop_output() -> None:
 
 def read_properties(path: str | None) -> dict[str, str]:
     """A properties file's pairs; none without a file."""
-    return {} if path is None else values.read_properties(read_text(path))
+    return {} if path is None else value_parsers.read_properties(read_text(path))
 
 
 def read_text(path: str) -> str:

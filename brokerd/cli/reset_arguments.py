@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from brokerd.cli.options import CliError, UsageError, int32, int64
-from brokerd.config.values import words
+from brokerd.config.value_parsers import words
 from brokerd.topic_partition import TopicPartition
 
 Plan = dict[TopicPartition, int]

@@ -10,9 +10,10 @@ from brokerd.cli import zookeeper_session
 from brokerd.cli.config_lines import check_are_set
 from brokerd.cli.options import CliError
 from brokerd.cluster.zookeeper import paths, znode_json
-from brokerd.config.dynamic_config_changes import DEFAULT_NAME, check_each
+from brokerd.config.dynamic_broker_config import DEFAULT_NAME
 from brokerd.config.setting_update_modes import known_setting
-from brokerd.config.values import ConfigType
+from brokerd.config.validate_dynamic_config import validate_each
+from brokerd.config.value_parsers import ConfigType
 
 
 class Setting(NamedTuple):
@@ -58,7 +59,7 @@ class StoppedBroker:
         from kazoo.exceptions import KazooException
 
         check_are_set(dropped, self.current)
-        check_each(self._name, added)
+        validate_each(self._name, added)
         kept = {key: text for key, text in self.current.items() if key not in dropped}
         data = znode_json.encode_config({**kept, **added})
         change = self._client.transaction()

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from brokerd.cluster.zookeeper.znode_json import topic_id_text
-from brokerd.config.values import ConfigSource, comma_list
+from brokerd.config.value_parsers import ConfigSource, comma_list
 
 REPORTS = (
     "under-replicated-partitions", "under-min-isr-partitions", "at-min-isr-partitions",

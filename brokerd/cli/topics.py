@@ -14,7 +14,7 @@ from brokerd.cli.error_messages import raise_for_code
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int32, run
 from brokerd.cli.topic_lines import REPORTS
 from brokerd.cluster.zookeeper.znode_json import parse_topic_id, topic_id_text
-from brokerd.config.values import words
+from brokerd.config.value_parsers import words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT16_MAX
 from brokerd.protocol.api_keys import ApiKey

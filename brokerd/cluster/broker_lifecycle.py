@@ -12,20 +12,20 @@ import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
-from brokerd.cluster.admin.configs import ConfigAdmin
+from brokerd.cluster.admin.config_admin import ConfigAdmin
 from brokerd.cluster.admin.producer_id_blocks import claim_block
-from brokerd.cluster.admin.topics import TopicAdmin
+from brokerd.cluster.admin.topic_admin import TopicAdmin
+from brokerd.cluster.cluster_settings import ClusterSettings
+from brokerd.cluster.cluster_state_wait import ClusterStateWait
 from brokerd.cluster.controller.controller_election import ControllerEpoch, find_or_elect
-from brokerd.cluster.controller.service import ControllerService
-from brokerd.cluster.membership import registration
+from brokerd.cluster.controller.controller_service import ControllerService
+from brokerd.cluster.membership import broker_registration
+from brokerd.cluster.membership.broker_registration import ClusterError, Registration
 from brokerd.cluster.membership.change_feed import Feed
 from brokerd.cluster.membership.loop_watchdog import Watchdog
 from brokerd.cluster.membership.new_partition_wait import NewPartitionWait
-from brokerd.cluster.membership.registration import ClusterError, Registration
 from brokerd.cluster.membership.startup_epoch_wait import OWN_TIMEOUT_S, TIMEOUT_S
 from brokerd.cluster.metadata_image import NO_CONTROLLER, ImageDelta, MetadataImage
-from brokerd.cluster.progress import Progress
-from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.zookeeper import acls, offline_replicas, paths, session_file
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, NOT_LET_IN, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
@@ -65,7 +65,7 @@ class BrokerLifecycle:
         self._settings = settings
         self._on_change = on_change
         self._on_fatal = on_fatal
-        self._progress = Progress()
+        self._state_wait = ClusterStateWait()
         self._connected = asyncio.Event()
         self._wake = asyncio.Event()
         self._due: set[str] = set()
@@ -93,10 +93,10 @@ class BrokerLifecycle:
         )  # fmt: skip
         self.registration = Registration(zookeeper, settings, self._flag)
         self.topics = TopicAdmin(
-            zookeeper, settings, self.image, self._progress, lambda: self._service
+            zookeeper, settings, self.image, self._state_wait, lambda: self._service
         )
         self.new_partition_wait = NewPartitionWait(zookeeper, self.image)
-        self.configs = ConfigAdmin(zookeeper, self._progress, lambda: self._feed.config_number)
+        self.configs = ConfigAdmin(zookeeper, self._state_wait, lambda: self._feed.config_number)
 
     @property
     def is_controller(self) -> bool:
@@ -217,7 +217,7 @@ class BrokerLifecycle:
         try:
             await self._on_change(delta)
         finally:
-            self._progress.notify()
+            self._state_wait.notify()
 
     async def _membership(self) -> None:
         while True:
@@ -250,7 +250,7 @@ class BrokerLifecycle:
             await acls.close_what_is_open(self._zookeeper)
         for path in paths.PERSISTENT:
             await self._zookeeper.ensure(path)
-        self.image.cluster_id = await registration.cluster_id(
+        self.image.cluster_id = await broker_registration.cluster_id(
             self._zookeeper, self.image.cluster_id
         )
         session_file.save(self._settings.session_file, session_file.SavedSession(*session))
@@ -290,7 +290,7 @@ class BrokerLifecycle:
             await self._feed.apply_changes()
         if "configs" in due:
             await self._feed.read_configs()
-            self._progress.notify()
+            self._state_wait.notify()
 
     # -- replicas that cannot be served --------------------------------------------------------
 
@@ -339,7 +339,7 @@ class BrokerLifecycle:
             self._controller_epoch = found.own_epoch
             settings = self._settings
             self._service = ControllerService(
-                self._zookeeper, found.own_epoch, self._progress.notify, settings.delete_topics,
+                self._zookeeper, found.own_epoch, self._state_wait.notify, settings.delete_topics,
                 cleanly_stopped=(settings.broker_id,) if settings.stopped_cleanly else (),
             )  # fmt: skip
             self._tasks["controller"] = asyncio.ensure_future(self._run_controller(self._service))

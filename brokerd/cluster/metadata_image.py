@@ -8,7 +8,7 @@ from uuid import UUID
 
 from brokerd.cluster.topic_names import collision_key, collision_keys
 from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 from brokerd.topic_partition import TopicPartition
 
 NO_CONTROLLER = -1

@@ -5,7 +5,7 @@ topic is refused whose name differs only there from another.
 import re
 from collections.abc import Iterable, Mapping
 
-from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.errors import ErrorCode, KafkaError
 
 LENGTH_MAX = 249

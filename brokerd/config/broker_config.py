@@ -11,7 +11,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from brokerd.config import values as v
+from brokerd.config import value_parsers as v
 from brokerd.config.listeners import (
     LISTENER_SETTINGS,
     ConnectionLimits,

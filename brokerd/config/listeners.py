@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from brokerd.config.values import words
+from brokerd.config.value_parsers import words
 
 WILDCARDS = ("", "0.0.0.0", "::", "0:0:0:0:0:0:0:0")
 SERVED_PROTOCOLS = ("PLAINTEXT", "SSL")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
-from brokerd.config import values
-from brokerd.config.values import ConfigType
+from brokerd.config import value_parsers
+from brokerd.config.value_parsers import ConfigType
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
 from brokerd.protocol.compression import Codec
 
@@ -55,19 +55,19 @@ class TopicKey(NamedTuple):
         """As `parse`; the error does not name the setting."""
         return self._parser(text)(text.strip())
 
-    def _parser(self, text: str) -> values.Parser:
+    def _parser(self, text: str) -> value_parsers.Parser:
         if self.type is ConfigType.BOOLEAN:
-            return values.boolean
+            return value_parsers.boolean
         if self.type is ConfigType.DOUBLE:
-            return values.ratio
+            return value_parsers.ratio
         if self.type is ConfigType.STRING:
-            return values.one_of(*self.choices)
+            return value_parsers.one_of(*self.choices)
         if self.type is ConfigType.LIST:
-            return values.words_of(*self.choices) if text.strip() else values.words
+            return value_parsers.words_of(*self.choices) if text.strip() else value_parsers.words
         most = self.most or (INT32_MAX if self.type is _INT else INT64_MAX)
         if self.besides is None:
-            return values.integer(self.least, most)
-        return values.integer_or(self.besides, self.least, most)
+            return value_parsers.integer(self.least, most)
+        return value_parsers.integer_or(self.besides, self.least, most)
 
 
 def _broker(*names: str) -> tuple[BrokerKey, ...]:

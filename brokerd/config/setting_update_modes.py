@@ -1,9 +1,9 @@
 """Every broker setting of Apache Kafka 3.9: its update mode, which says whether it may change while
 brokers run (KIP-226), and its type.
 
-`dynamic_config_changes` goes by the modes: a change is refused, accepted, or stored without effect.
-The settings with an effect are in `broker_config`. Kafka keeps unknown names for plug-ins, and
-returns them as secrets.
+`validate_dynamic_config` goes by the modes: a change is refused, accepted, or stored without
+effect. The settings with an effect are in `broker_config`. Kafka keeps unknown names for plug-ins,
+and returns them as secrets.
 """
 
 import re
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from brokerd.config.values import ConfigType
+from brokerd.config.value_parsers import ConfigType
 
 
 class UpdateMode(IntEnum):

@@ -7,7 +7,7 @@ is read here: `brokerd.security.build_ssl_context` opens the files.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from brokerd.config.values import words
+from brokerd.config.value_parsers import words
 
 PREFIX = "listener.name."
 CLIENT_AUTH = ("none", "requested", "required")

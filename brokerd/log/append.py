@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from brokerd.errors import ErrorCode
-from brokerd.log import producer_state
-from brokerd.log.producer_state import ProducerBatch, ProducerState, last_sequence_of
+from brokerd.log import producer_state_manager
+from brokerd.log.producer_state_manager import ProducerBatch, ProducerStateManager, last_sequence_of
 from brokerd.protocol.records import LOG_APPEND_TIME, BatchHeader, write_crc
 
 Buffer = memoryview | bytearray
@@ -57,14 +57,14 @@ class Staged:
         self.buffers: Sequence[Buffer] = ()
         self.rows: list[tuple[int, int, int]] = []
         self.results: list[AppendResult] = []
-        self.producers: producer_state.Staged = {}
+        self.producers: producer_state_manager.Staged = {}
 
 
 def stage(
     batches: Sequence[Buffer],
     next_offset: int,
     leader_epoch: int,
-    producers: ProducerState,
+    producers: ProducerStateManager,
     append_time_ms: int,
 ) -> Staged:
     """Gives batches offsets from `next_offset` on, and new timestamps unless the time is -1."""
@@ -104,7 +104,7 @@ def stage(
 
 def _stage_producer(
     staged: Staged,
-    producers: ProducerState,
+    producers: ProducerStateManager,
     producer_id: int,
     epoch: int,
     batch: tuple[int, int, int, int, int],

@@ -8,13 +8,13 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import names
-from brokerd.log.context import raises_storage_error, storage_error
+from brokerd.log import file_names
 from brokerd.log.indexes import offset_index, time_index
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.scan import walk_headers
+from brokerd.log.log_context import raises_storage_error, storage_error
 from brokerd.log.segments.segment import Segment
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader, crc_matches, read_header
@@ -85,7 +85,7 @@ def describe(directory: str, seen: Sequence[SegmentSummary]) -> list[SegmentInfo
     try:
         files: dict[int, list[tuple[str, int]]] = {}
         for entry in os.scandir(directory):
-            parsed = names.parse_segment_file(entry.name)
+            parsed = file_names.parse_segment_file(entry.name)
             if parsed is not None:
                 with suppress(FileNotFoundError):
                     files.setdefault(parsed[0], []).append((entry.name, entry.stat().st_size))
@@ -99,18 +99,18 @@ def _described(directory: str, seen: SegmentSummary, files: list[tuple[str, int]
     sizes = {name[20:]: size_bytes for name, size_bytes in files}
     first_ms, largest_ms = seen.first_batch_timestamp_ms, seen.largest_timestamp_ms
     if first_ms is None:
-        first_ms = _first_timestamp(names.segment_file(directory, base_offset, names.LOG))
+        first_ms = _first_timestamp(file_names.segment_file(directory, base_offset, file_names.LOG))
     if largest_ms is None:
         try:
-            path = names.segment_file(directory, base_offset, names.TIME_INDEX)
+            path = file_names.segment_file(directory, base_offset, file_names.TIME_INDEX)
             largest_ms = TimeIndex.load(path, base_offset).last[0]
         except CorruptIndexError:
             largest_ms = NO_TIMESTAMP
     index_entries, time_index_entries = seen.index_entries, seen.time_index_entries
     if index_entries is None:
-        index_entries = sizes.get(names.INDEX, 0) // offset_index.ENTRY_BYTES
+        index_entries = sizes.get(file_names.INDEX, 0) // offset_index.ENTRY_BYTES
     if time_index_entries is None:
-        time_index_entries = sizes.get(names.TIME_INDEX, 0) // time_index.ENTRY_BYTES
+        time_index_entries = sizes.get(file_names.TIME_INDEX, 0) // time_index.ENTRY_BYTES
     return SegmentInfo(
         base_offset, seen.next_offset, seen.size_bytes, first_ms, largest_ms, index_entries,
         time_index_entries, seen.active, tuple(sorted(files)),

@@ -13,15 +13,15 @@ from typing import Final
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import Staged
-from brokerd.log.context import LogContext, no_failure, raises_storage_error
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.sparse_indexing import index_batches
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.io.disk_jobs import run_now
 from brokerd.log.io.flush import Flushes, FlushJob
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.write_back import WriteBackJob
 from brokerd.log.loading import recovery
+from brokerd.log.log_context import LogContext, no_failure, raises_storage_error
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList, mark_deleted, remove_segments
 

@@ -15,16 +15,16 @@ from uuid import UUID, uuid4
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import checkpoints, names
-from brokerd.log.closing import close_all
-from brokerd.log.context import TRANSIENT_ERRNOS, EventSink, LogContext, no_event, storage_error
+from brokerd.log import checkpoint_file, file_names
+from brokerd.log.close_all_logs import close_all
 from brokerd.log.dirs.log_dir import LogDir, LogDirError
 from brokerd.log.dirs.log_dirs import FailedDir, LogDirs
 from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.log.loading import loader
 from brokerd.log.loading.recovery import LoadedLog
+from brokerd.log.log_context import TRANSIENT_ERRNOS, EventSink, LogContext, no_event, storage_error
+from brokerd.log.partition_metadata_file import NIL, TopicIds
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, LogTasks, TaskIntervals
-from brokerd.log.topic_ids import NIL, TopicIds
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 
@@ -73,13 +73,13 @@ class LogManager:
         self.tasks.begin(now_ms, recovered=not dirs.were_clean)
 
     def _load(self, log_dir: LogDir, now_ms: int) -> None:
-        recovery_points = log_dir.read_checkpoint(checkpoints.RECOVERY_POINT)
-        log_starts = log_dir.read_checkpoint(checkpoints.LOG_START)
+        recovery_points = log_dir.read_checkpoint(checkpoint_file.RECOVERY_POINT)
+        log_starts = log_dir.read_checkpoint(checkpoint_file.LOG_START)
         for name in sorted(entry.name for entry in os.scandir(log_dir.path) if entry.is_dir()):
             path = f"{log_dir.path}/{name}"
-            if name.endswith(names.DELETE_SUFFIX):
+            if name.endswith(file_names.DELETE_SUFFIX):
                 self._context.trash.add(path, now_ms)
-            key = names.parse_partition_directory(name)
+            key = file_names.parse_partition_directory(name)
             if key is None:
                 continue
             if key in self._logs:
@@ -161,7 +161,7 @@ class LogManager:
         key = (topic, partition)
         log = self._logs.get(key)
         if log is not None and is_new and log.topic_id not in (NIL, topic_id):
-            stray = f"{log.directory}.{uuid4().hex}{names.STRAY_SUFFIX}"
+            stray = f"{log.directory}.{uuid4().hex}{file_names.STRAY_SUFFIX}"
             logger.warning("%s is of an older topic: set aside as %s", log.directory, stray)
             self._rename_log(log, stray)
             log = None
@@ -208,7 +208,7 @@ class LogManager:
         log = self._logs.get((topic, partition))
         if log is None:
             return
-        name = names.deleted_directory(topic, partition, uuid4())
+        name = file_names.deleted_directory(topic, partition, uuid4())
         path = f"{os.path.dirname(log.directory)}/{name}"
         self._rename_log(log, path)
         self._context.trash.add(path, now_ms + log.config.file_delete_delay_ms)

@@ -14,9 +14,14 @@ from typing import Final
 
 from crc32c import crc32c
 
-from brokerd.log import names
+from brokerd.log import file_names
 from brokerd.log.io.files import read_whole
-from brokerd.log.producer_state import NO_SEQUENCE, SEQUENCE_MAX, ProducerBatch, ProducerEntry
+from brokerd.log.producer_state_manager import (
+    NO_SEQUENCE,
+    SEQUENCE_MAX,
+    ProducerBatch,
+    ProducerEntry,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -75,18 +80,18 @@ def save(
     """Writes the snapshot for `offset`, and removes others that are not for a segment (`bases`: the
     segments' base offsets). Raises OSError. It is not synced: after a power failure its CRC shows
     damage."""
-    path = names.segment_file(directory, offset, names.SNAPSHOT)
+    path = file_names.segment_file(directory, offset, file_names.SNAPSHOT)
     with open(path, "wb") as file:
         file.write(encode(entries))
     for found in offsets(directory):
         if found != offset and found not in bases:
-            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))
+            os.unlink(file_names.segment_file(directory, found, file_names.SNAPSHOT))
 
 
 def offsets(directory: str) -> list[int]:
     """The offsets for which a directory holds snapshots, rising."""
-    found = (names.parse_segment_file(name) for name in os.listdir(directory))
-    return sorted(parsed[0] for parsed in found if parsed and parsed[1] == names.SNAPSHOT)
+    found = (file_names.parse_segment_file(name) for name in os.listdir(directory))
+    return sorted(parsed[0] for parsed in found if parsed and parsed[1] == file_names.SNAPSHOT)
 
 
 def load_latest(
@@ -96,7 +101,7 @@ def load_latest(
     Snapshots past the log end, and damaged ones, are removed. Raises OSError."""
     found = offsets(directory)
     while found and found[-1] > log_end:
-        os.unlink(names.segment_file(directory, found.pop(), names.SNAPSHOT))
+        os.unlink(file_names.segment_file(directory, found.pop(), file_names.SNAPSHOT))
     return _latest(directory, log_start, found)
 
 
@@ -113,7 +118,7 @@ def _latest(
     for offset in reversed(found):
         if offset < log_start:
             break
-        path = names.segment_file(directory, offset, names.SNAPSHOT)
+        path = file_names.segment_file(directory, offset, file_names.SNAPSHOT)
         try:
             return offset, decode(read_whole(path))
         except CorruptSnapshotError as error:
@@ -126,4 +131,4 @@ def remove_after(directory: str, offset: int) -> None:
     """Remove the snapshots for offsets past `offset`. Raises OSError."""
     for found in offsets(directory):
         if found > offset:
-            os.unlink(names.segment_file(directory, found, names.SNAPSHOT))
+            os.unlink(file_names.segment_file(directory, found, file_names.SNAPSHOT))

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.context import raises_storage_error
+from brokerd.log.log_context import raises_storage_error
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
 from brokerd.log.unified_log import UnifiedLog

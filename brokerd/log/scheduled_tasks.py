@@ -14,12 +14,12 @@ from typing import Final
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT64_MAX
-from brokerd.log import checkpoints, retention
-from brokerd.log.checkpoint_file import Done
-from brokerd.log.checkpoint_round import CheckpointRound, OffsetOf
-from brokerd.log.context import LogContext
+from brokerd.log import checkpoint_file, retention
+from brokerd.log.checkpoint_writer import CheckpointWriter, OffsetOf
 from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.io.disk_jobs import RemoveJob
+from brokerd.log.log_context import LogContext
+from brokerd.log.offset_checkpoint_file import Done
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 
@@ -74,13 +74,13 @@ class LogTasks:
         self._saving: dict[str, bool] = {}
         self._retention_due_ms = self._flush_due_ms = 0
         self._recovery_points_due_ms = self._log_starts_due_ms = 0
-        self._rounds: list[CheckpointRound] = []
-        self._recovery_points = self.round(checkpoints.RECOVERY_POINT)
-        self._log_starts = self.round(checkpoints.LOG_START)
+        self._rounds: list[CheckpointWriter] = []
+        self._recovery_points = self.round(checkpoint_file.RECOVERY_POINT)
+        self._log_starts = self.round(checkpoint_file.LOG_START)
 
-    def round(self, name: str) -> CheckpointRound:
+    def round(self, name: str) -> CheckpointWriter:
         """A checkpoint of all logs, to be collected in slices."""
-        made = CheckpointRound(self._dirs, name, self._context.submit, self._failed)
+        made = CheckpointWriter(self._dirs, name, self._context.submit, self._failed)
         self._rounds.append(made)
         return made
 
@@ -225,7 +225,7 @@ class LogTasks:
 
     def save_log_starts(self, directory: str, done: Done) -> None:
         """Checkpoints the log starts of a log directory now."""
-        self._save(self._log_starts, checkpoints.LOG_START, directory, self._log_start, done)
+        self._save(self._log_starts, checkpoint_file.LOG_START, directory, self._log_start, done)
 
     def save_recovery_points(self, directory: str) -> None:
         """Checkpoints the recovery points of a log directory, since one has decreased: records that
@@ -240,11 +240,11 @@ class LogTasks:
             if self._saving.pop(directory) and error is None:
                 self.save_recovery_points(directory)
 
-        name = checkpoints.RECOVERY_POINT
+        name = checkpoint_file.RECOVERY_POINT
         self._save(self._recovery_points, name, directory, self._recovery_point, done)
 
     def _save(
-        self, round_: CheckpointRound, name: str, directory: str, offset_of: OffsetOf, done: Done
+        self, round_: CheckpointWriter, name: str, directory: str, offset_of: OffsetOf, done: Done
     ) -> None:
         """Writes a checkpoint, but for no directory that is offline: its logs would be missing."""
         log_dir = self._dirs.at(directory)

@@ -1,9 +1,9 @@
 """The log of one partition: an offset for every record, appended and read.
 
-It consists of `LocalLog` (the files), `ProducerState` and `LeaderEpochFileCache`. Callers use these
-directly for what concerns only one of them. A log opened after a clean stop reads nothing until its
-first use; then the batches behind the last index entry are walked, and if they do not end where the
-log should end, its last segment is recovered as after an unclean stop.
+It consists of `LocalLog` (the files), `ProducerStateManager` and `LeaderEpochFileCache`. Callers
+use these directly for what concerns only one of them. A log opened after a clean stop reads nothing
+until its first use; then the batches behind the last index entry are walked, and if they do not end
+where the log should end, its last segment is recovered as after an unclean stop.
 
 Invariants:
 - offsets only grow; the log start is at or below the log end; `high_watermark` is moved by the
@@ -28,14 +28,14 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import producer_snapshot
 from brokerd.log.append import AppendResult, Buffer, stage, stage_replicated
-from brokerd.log.context import LogContext, raises_storage_error
 from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead
-from brokerd.log.leader_epochs import LeaderEpochFileCache
+from brokerd.log.leader_epoch_file_cache import LeaderEpochFileCache
 from brokerd.log.loading import recovery
 from brokerd.log.local_log import LocalLog
-from brokerd.log.producer_state import NO_TXN, ProducerState
+from brokerd.log.log_context import LogContext, raises_storage_error
+from brokerd.log.producer_state_manager import NO_TXN, ProducerStateManager
 from brokerd.log.roll_policy import should_roll
 from brokerd.protocol.records import BatchHeader
 
@@ -76,7 +76,7 @@ class UnifiedLog:
         self.high_watermark = loaded.log_start_offset
         is_recovered = loaded.truncated_bytes is not None
         self._is_end_checked = is_recovered or self._segments.active.size_bytes == 0
-        self._producers: ProducerState | None = None
+        self._producers: ProducerStateManager | None = None
         self._epochs: LeaderEpochFileCache | None = None
         self._expired_until_ms = -1
         self.config = config
@@ -164,13 +164,13 @@ class UnifiedLog:
         local.context.on_truncated()
         self.on_truncated()
 
-    def _load_producers(self) -> ProducerState:
+    def _load_producers(self) -> ProducerStateManager:
         """Reads the idempotent producers, from the last snapshot on."""
         if self._producers is None:
             offset, entries = producer_snapshot.load_latest(
                 self.directory, self.log_start_offset, self.log_end_offset
             )
-            producers = ProducerState(entries)
+            producers = ProducerStateManager(entries)
             if offset < self.log_end_offset:
                 producers.replay(recovery.with_markers(self._segments.headers_from(offset)))
             producers.expire(self._expired_until_ms)
@@ -191,7 +191,7 @@ class UnifiedLog:
 
     @property
     @raises_storage_error
-    def producers(self) -> ProducerState:
+    def producers(self) -> ProducerStateManager:
         self.check_end()
         return self._load_producers()
 
@@ -223,8 +223,8 @@ class UnifiedLog:
     def append(
         self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
     ) -> list[AppendResult]:
-        """Appends a producer's batches, which `check_batch` has passed. Offsets and epoch are
-        written into the (writable) views. A refused batch has an error in its result.
+        """Appends a producer's batches, which `validate_header_and_crc` has passed. Offsets and
+        epoch are written into the (writable) views. A refused batch has an error in its result.
         KafkaError(KAFKA_STORAGE_ERROR): nothing was written; of a group too large for one write,
         some of the first batches may have been."""
         try:

@@ -8,7 +8,7 @@ the follower does not know that epoch it cuts to the end of its own next lower o
 from collections.abc import Callable
 from typing import NamedTuple
 
-from brokerd.log.leader_epochs import NO_EPOCH, NO_OFFSET
+from brokerd.log.leader_epoch_file_cache import NO_EPOCH, NO_OFFSET
 
 
 class Truncation(NamedTuple):

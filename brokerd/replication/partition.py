@@ -18,11 +18,11 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
 from brokerd.log.append import AppendResult, Buffer
 from brokerd.log.io.flushed_appends import NO_LIMIT, FlushedAppends
-from brokerd.log.leader_epochs import NO_EPOCH
+from brokerd.log.leader_epoch_file_cache import NO_EPOCH
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, iter_batches
 from brokerd.replication.follower_truncation import Truncation, truncation
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 
 UNKNOWN_OFFSET = -1
 HIGH_WATERMARK = -1

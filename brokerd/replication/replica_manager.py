@@ -10,10 +10,10 @@ from typing import Final
 from brokerd.clock import Clock
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoints
+from brokerd.log import checkpoint_file
 from brokerd.log.log_manager import LogManager
 from brokerd.replication.partition import TRAFFIC, Partition
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
@@ -35,10 +35,10 @@ class ReplicaManager:
         self._clock = clock
         self.local_id = local_id
         self._partitions: dict[TopicPartition, Partition] = {}
-        self._high_watermarks = logs.dirs.read(checkpoints.HIGH_WATERMARK)
+        self._high_watermarks = logs.dirs.read(checkpoint_file.HIGH_WATERMARK)
         self._checkpoint_due_ms = clock.now_ms() + checkpoint_interval_ms
         self._checkpoint_interval_ms = checkpoint_interval_ms
-        self._round = logs.tasks.round(checkpoints.HIGH_WATERMARK)
+        self._round = logs.tasks.round(checkpoint_file.HIGH_WATERMARK)
         self.offline: dict[TopicPartition, str] = {}
         self.gone = [0] * len(TRAFFIC)
         """What the partitions counted that are here no more, so that sums never go back."""

@@ -18,9 +18,11 @@ from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.config.broker_config import BrokerConfig
+from brokerd.garbage_collection import keep_uncollected
 from brokerd.integer_ranges import INT32_MAX, INT64_MAX
+from brokerd.log.cleaner.cleaner_config import cleaner_limits
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.dirs.log_dirs import LogDirs
@@ -31,18 +33,18 @@ from brokerd.metric_counters import BrokerMetrics, LoopTimes
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.security import admin_token, jaas
 from brokerd.server import wiring
-from brokerd.server.admin_http.events import EventRing
+from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.admin_http.http_server import AdminServer
 from brokerd.server.api.metadata_cache import MetadataCache
 from brokerd.server.background.cleaner_workers import CleanerWorkers
 from brokerd.server.background.disk_worker import DiskWorker
-from brokerd.server.background.log_start_saves import LogStartSaves
+from brokerd.server.background.log_start_checkpoints import LogStartCheckpoints
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler, Task
+from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
-from brokerd.server.fetch.session_cache import FetchSessionCache
-from brokerd.server.live_settings import LiveSettings, cleaner_limits, endpoints
+from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
 from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.network.listener_sockets import BindError
 from brokerd.server.network.socket_server import SocketServer
@@ -51,7 +53,7 @@ from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router
-from brokerd.turns import keep_uncollected
+from brokerd.server.topic_config_handler import TopicConfigHandler
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +69,7 @@ class Broker:
     cluster: BrokerLifecycle
     groups: GroupService
     led: LedPartitions
-    log_starts: LogStartSaves
+    log_starts: LogStartCheckpoints
     metadata: MetadataCache
     producer_expiry: ProducerExpiry
     producer_ids: ProducerIdSource
@@ -91,7 +93,7 @@ class Broker:
             lambda: self.cluster.image.names_by_id,
         )
         self.socket_server = SocketServer(config)
-        self.settings = LiveSettings(config, self.socket_server, self._reconfigure)
+        self.settings = BrokerConfigHandler(config, self.socket_server, self._reconfigure)
         self.pending_reads = PendingReads()
         self.appends = AppendQueues(self.clock, self.socket_server.buffers)
         self.started_at_ms = self.clock.now_ms()
@@ -127,7 +129,7 @@ class Broker:
 
     def _make_parts(self) -> None:
         config = self.settings.config
-        self.log_starts = LogStartSaves(self.logs)
+        self.log_starts = LogStartCheckpoints(self.logs)
         self.producer_expiry = ProducerExpiry(
             self.logs.all, config.producer_id_expiration_ms,
             config.producer_id_expiration_check_interval_ms,
@@ -147,8 +149,8 @@ class Broker:
         self.metadata = MetadataCache(self.cluster.image)
         self.producer_ids = ProducerIdSource(self.cluster.next_producer_id_block)
         self.publisher = MetadataPublisher(
-            self.cluster, self.settings, self.replicas, self.groups, self.metadata, self.events,
-            lambda: self.is_ready,
+            self.cluster, self.settings, TopicConfigHandler(self.settings), self.replicas,
+            self.groups, self.metadata, self.events, lambda: self.is_ready,
         )  # fmt: skip
 
     async def _open_logs(self) -> None:

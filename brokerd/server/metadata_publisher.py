@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.config.log_config import LogConfig
+from brokerd.event_loop_turns import in_turns
+from brokerd.garbage_collection import keep_uncollected
 from brokerd.replication.partition import Partition
+from brokerd.replication.partition_state import PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
-from brokerd.replication.state import PartitionState
-from brokerd.server.admin_http.events import EventRing
+from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.api.metadata_cache import MetadataCache
+from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
 from brokerd.server.coordinator_runtime.group_service import GroupService
-from brokerd.server.live_settings import LiveSettings, endpoints
-from brokerd.turns import in_turns, keep_uncollected
+from brokerd.server.topic_config_handler import TopicConfigHandler
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +30,8 @@ FROZEN_FROM = 200
 @dataclass(frozen=True, slots=True)
 class MetadataPublisher:
     cluster: BrokerLifecycle
-    settings: LiveSettings
+    settings: BrokerConfigHandler
+    topic_configs: TopicConfigHandler
     replicas: ReplicaManager
     groups: GroupService
     metadata: MetadataCache
@@ -48,9 +51,11 @@ class MetadataPublisher:
         changed = {state.topic for state in delta.partitions}
         known = image.topics
         configs = {
-            name: settings.sound_topic_config(known[name]) for name in changed if name in known
+            name: self.topic_configs.sound_topic_config(known[name])
+            for name in changed
+            if name in known
         }
-        settings.forget_topics({topic for topic, _ in delta.deleted})
+        self.topic_configs.forget_topics({topic for topic, _ in delta.deleted})
         await in_turns(delta.deleted, lambda key: self.replicas.apply_states((), [key]))
         kept = [
             name
@@ -68,7 +73,7 @@ class MetadataPublisher:
         """The partitions of these topics on this broker, with their settings."""
         for name in names:
             topic = self.cluster.image.topics.get(name)
-            config = self.settings.topic_config(topic) if topic else None
+            config = self.topic_configs.topic_config(topic) if topic else None
             if topic is None or config is None:
                 continue
             for index in tuple(topic.partitions):

@@ -20,6 +20,8 @@ from time import monotonic
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import begin_task, in_thread
+from brokerd.garbage_collection import uncollected
 from brokerd.metric_counters import FETCH
 from brokerd.protocol.advertised_versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.protocol.api_keys import ApiKey
@@ -38,7 +40,6 @@ from brokerd.server.network.output import HELD_BYTES_MAX, Slot, UnreadableError
 from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
 from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.produce.responses import refuse_old_produce
-from brokerd.server.requests.context import Handler, RequestContext
 from brokerd.server.requests.request_codec import (
     as_kafka_error,
     decode_request,
@@ -46,8 +47,8 @@ from brokerd.server.requests.request_codec import (
     error_frame,
     reply_frame,
 )
+from brokerd.server.requests.request_context import Handler, RequestContext
 from brokerd.server.requests.request_times import RequestTimes, Since
-from brokerd.turns import begin_task, in_thread, uncollected
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from brokerd.server.admin_http.http_server import Page
 from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.pages import AdminPages
 from brokerd.server.api.api_versions import api_versions
-from brokerd.server.api.client_quota_settings import QuotaHandlers
+from brokerd.server.api.client_quotas import QuotaHandlers
 from brokerd.server.api.cluster import ClusterHandlers
 from brokerd.server.api.configs import ConfigHandlers
 from brokerd.server.api.delete_records import DeleteRecordsHandler
@@ -23,15 +23,16 @@ from brokerd.server.api.groups import GroupHandlers
 from brokerd.server.api.list_offsets import ListOffsetsHandlers
 from brokerd.server.api.log_dirs import LogDirHandlers
 from brokerd.server.api.metadata import MetadataHandlers
+from brokerd.server.api.offset_for_leader_epoch import OffsetForLeaderEpochHandler
 from brokerd.server.api.producers import ProducerHandlers
 from brokerd.server.api.reassignments import ReassignmentHandlers
-from brokerd.server.api.security import SecurityHandlers
+from brokerd.server.api.sasl_and_acls import SecurityHandlers
 from brokerd.server.api.topics import TopicHandlers
 from brokerd.server.api.transactions import TransactionHandlers
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.produce_handler import ProduceHandler
-from brokerd.server.requests.context import Handler
+from brokerd.server.requests.request_context import Handler
 from brokerd.server.router import Router
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def handlers(broker: Broker) -> dict[int, Handler]:
             ListOffsetsHandlers(led, broker.clock, pending_reads),
             LogDirHandlers(broker.logs),
             MetadataHandlers(cluster, broker.metadata, creates_topics),
+            OffsetForLeaderEpochHandler(led, pending_reads),
             ProducerHandlers(led, pending_reads, broker.producer_ids),
             QuotaHandlers(cluster.configs, broker.socket_server.host_lookups),
             ReassignmentHandlers(cluster),

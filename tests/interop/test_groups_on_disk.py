@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC, partition_for
 from tests.support.brokerd import BrokerdCluster
 from tests.support.group_members import ConfluentMember
 from tests.support.kafka_tools import kafka

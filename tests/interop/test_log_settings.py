@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from brokerd.errors import ErrorCode
-from brokerd.log.checkpoints import RECOVERY_POINT, read_offsets
+from brokerd.log.checkpoint_file import RECOVERY_POINT, read_offsets
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import Record, encode_batch
 from tests.support.brokerd import Brokerd, BrokerdCluster

@@ -5,21 +5,43 @@ partition has one replica (REPLICATION_FACTOR_MAX), also of topics that are crea
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from brokerd.cluster.admin.replica_assignment import Assignment, assign_replicas, check_assignment
-from brokerd.cluster.admin.requests import DEFAULT, NewPartitions, NewTopic
-from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
 from brokerd.cluster.zookeeper.znode_json import TopicNode
-from brokerd.config.topic_config_changes import check_topic_config
-from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
+from brokerd.config.validate_topic_config import validate_topic_config
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.errors import ErrorCode, KafkaError
 
+DEFAULT = -1
 REPLICATION_FACTOR_MAX = 1
 PARTITIONS_MAX = 10_000
 """Of one topic: its node, which lists them all, stays well below ZooKeeper's 1 MiB."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTopic:
+    """A topic to create. With `assignment` (partition → replicas) the numbers stay DEFAULT; without
+    it DEFAULT means the broker's default. A setting in `config` that is None is refused."""
+
+    name: str
+    partitions: int = DEFAULT
+    replication_factor: int = DEFAULT
+    assignment: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    config: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewPartitions:
+    """Growth of a topic to `total` partitions; `assignment` holds the replicas of each added one,
+    in order; without one (None) they are assigned."""
+
+    topic: str
+    total: int
+    assignment: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +77,7 @@ def plan_creation(
     check_collision(topic.name, existing)
     if topic.assignment:
         replicas = _manual_assignment(topic, brokers)
-    check_topic_config(config)
+    validate_topic_config(config)
     return TopicPlan(
         name=topic.name, node=TopicNode(topic_id=topic_id, replicas=replicas), config=config
     )

@@ -4,7 +4,7 @@ was read. After a lost connection the outcome is unknown and the block is given 
 
 from kazoo.exceptions import BadVersionError
 
-from brokerd.cluster.admin.outcomes import unreachable
+from brokerd.cluster.admin.item_outcomes import unreachable
 from brokerd.cluster.zookeeper import paths, znode_json
 from brokerd.cluster.zookeeper.znode_json import ProducerIdBlock
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, ZooKeeper

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kazoo.exceptions import BadVersionError, NodeExistsError
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.operations import Create, SetData
+from brokerd.cluster.zookeeper.multi_operations import Create, SetData
 from brokerd.cluster.zookeeper.znode_json import (
     decode_controller,
     decode_controller_epoch,

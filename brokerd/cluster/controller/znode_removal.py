@@ -9,7 +9,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from brokerd.cluster.zookeeper import bulk_reads, paths
-from brokerd.cluster.zookeeper.operations import Delete, Operation
+from brokerd.cluster.zookeeper.multi_operations import Delete, Operation
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
 
 DELETES_PER_MULTI = 500

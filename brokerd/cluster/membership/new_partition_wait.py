@@ -9,8 +9,8 @@ TIMEOUT_S; then clients retry, as with Kafka.
 import asyncio
 from collections.abc import Iterable
 
+from brokerd.cluster.cluster_state_wait import ClusterStateWait
 from brokerd.cluster.metadata_image import SETTLED, MetadataImage, TopicInfo
-from brokerd.cluster.progress import Progress
 from brokerd.cluster.zookeeper import bulk_reads
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, ZooKeeper
 
@@ -23,7 +23,7 @@ class NewPartitionWait:
     def __init__(self, zookeeper: ZooKeeper, image: MetadataImage) -> None:
         self._zookeeper = zookeeper
         self._image = image
-        self._progress = Progress()
+        self._state_wait = ClusterStateWait()
 
     def is_awaited(self, name: str) -> bool:
         """Whether a topic has new partitions whose leaders may not know them yet."""
@@ -55,7 +55,7 @@ class NewPartitionWait:
 
     async def _until_applied(self, brokers: set[int], number: int) -> None:
         while True:
-            changed, watch = self._progress.changed, self._progress.notify
+            changed, watch = self._state_wait.changed, self._state_wait.notify
             reads = (bulk_reads.applied(self._zookeeper, each, watch) for each in brokers)
             applied = await asyncio.gather(*reads)
             if all(each >= number for each in applied):

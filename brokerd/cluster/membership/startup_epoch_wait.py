@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Iterable
 
 from brokerd.cluster.zookeeper.znode_json import LoadedState
-from brokerd.replication.state import NO_LEADER, PartitionState
+from brokerd.replication.partition_state import NO_LEADER, PartitionState
 from brokerd.topic_partition import TopicPartition
 
 TIMEOUT_S = 5.0

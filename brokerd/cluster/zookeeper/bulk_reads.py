@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 
 from brokerd.cluster.zookeeper import paths, znode_json
 from brokerd.cluster.zookeeper.zookeeper_client import Node, Watch, ZooKeeper
-from brokerd.config.dynamic_config_changes import DEFAULT_NAME
-from brokerd.turns import in_turns
+from brokerd.config.dynamic_broker_config import DEFAULT_NAME
+from brokerd.event_loop_turns import in_turns
 
 logger = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from brokerd.cluster.zookeeper.znode_json import (
     parse_topic_id,
     topic_id_text,
 )
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 
 ENTRY_BYTES_MAX = 512 * 1024
 _ENVELOPE_BYTES = 256

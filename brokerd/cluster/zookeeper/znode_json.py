@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID
 
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 
 T = TypeVar("T")
 

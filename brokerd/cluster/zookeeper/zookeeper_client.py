@@ -17,7 +17,7 @@ from kazoo import exceptions
 from kazoo.protocol.states import EventType, KazooState, WatchedEvent, ZnodeStat
 
 from brokerd.cluster.zookeeper.kazoo_client import Client, why_unreachable
-from brokerd.cluster.zookeeper.operations import Check, Create, Delete, Operation, SetData
+from brokerd.cluster.zookeeper.multi_operations import Check, Create, Delete, Operation, SetData
 from brokerd.security.jaas import Credentials
 
 logger = logging.getLogger(__name__)

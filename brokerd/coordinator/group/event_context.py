@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from brokerd.config.group import GroupConfig
+from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
 from brokerd.coordinator.group.group_metadata import Group, Member
+from brokerd.coordinator.group.group_store import GroupStore
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import Effects, JoinReply, Reply, SyncReply, Ticket, Write
 from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord
-from brokerd.coordinator.group.store import GroupStore
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 

@@ -1,7 +1,7 @@
 """A group in its coordinator's memory: state, generation, members and their waiting requests.
 
-Durable is only what `store.py` replays from records (`Group.from_stored`); the rest is lost with
-leadership, which costs the members one rebalance at most.
+Durable is only what `group_store.py` replays from records (`Group.from_stored`); the rest is lost
+with leadership, which costs the members one rebalance at most.
 """
 
 from collections import Counter

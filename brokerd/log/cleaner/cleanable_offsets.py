@@ -3,7 +3,7 @@
 from brokerd.errors import KafkaError
 from brokerd.log.cleaner import log_to_clean
 from brokerd.log.cleaner.log_to_clean import LogToClean
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.segments.segment import Segment
 from brokerd.log.unified_log import UnifiedLog
 

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from brokerd.log import names
-from brokerd.log.indexes import txn_index
+from brokerd.log import file_names
+from brokerd.log.indexes import transaction_index
 from brokerd.log.indexes.offset_index import OffsetIndex
 from brokerd.log.indexes.sparse_indexing import RebuiltIndexes, index_batches
 from brokerd.log.indexes.time_index import TimeIndex
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.io.files import sync_path
 from brokerd.protocol.records import BatchHeader
 
@@ -30,18 +30,18 @@ class CleanedSegmentWriter(RebuiltIndexes):
         self, directory: str, base_offset: int, job: str, index_interval_bytes: int
     ) -> None:
         self._paths = {
-            suffix: names.cleaned_file(directory, base_offset, suffix, job)
-            for suffix in (names.LOG, *names.INDEX_SUFFIXES)
+            suffix: file_names.cleaned_file(directory, base_offset, suffix, job)
+            for suffix in (file_names.LOG, *file_names.INDEX_SUFFIXES)
         }
         try:
-            for suffix in (names.INDEX, names.TIME_INDEX):
+            for suffix in (file_names.INDEX, file_names.TIME_INDEX):
                 open(self._paths[suffix], "xb").close()
-            self._file = open(self._paths[names.LOG], "xb", buffering=0)  # noqa: SIM115
+            self._file = open(self._paths[file_names.LOG], "xb", buffering=0)  # noqa: SIM115
         except OSError:
             self.discard()
             raise
-        index = OffsetIndex(self._paths[names.INDEX], base_offset)
-        time_index = TimeIndex(self._paths[names.TIME_INDEX], base_offset)
+        index = OffsetIndex(self._paths[file_names.INDEX], base_offset)
+        time_index = TimeIndex(self._paths[file_names.TIME_INDEX], base_offset)
         super().__init__(base_offset, index, time_index, index_interval_bytes)
 
     def write(self, batches: Sequence[tuple[BatchHeader, Buffer]]) -> None:
@@ -68,12 +68,12 @@ class CleanedSegmentWriter(RebuiltIndexes):
         self.time_index.append(self.largest_timestamp_ms, self.largest_timestamp_offset)
         self.index.flush()
         self.time_index.flush()
-        txn_index.write(self._paths[names.TXN_INDEX], aborted, 0)
+        transaction_index.write(self._paths[file_names.TXN_INDEX], aborted, 0)
         os.utime(self._file.fileno(), ns=(modified_ns, modified_ns))
         os.fsync(self._file.fileno())
         self._file.close()
-        for suffix in names.INDEX_SUFFIXES:
-            if suffix != names.TXN_INDEX or aborted:
+        for suffix in file_names.INDEX_SUFFIXES:
+            if suffix != file_names.TXN_INDEX or aborted:
                 sync_path(self._paths[suffix])
 
     def discard(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from brokerd.log.cleaner.record_table import StoredBatch
 from brokerd.log.end_transaction_marker import read_marker
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes.transaction_index import AbortedTxn
 
 
 class Transactions:

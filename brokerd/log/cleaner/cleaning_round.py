@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from brokerd.log import names
+from brokerd.log import file_names
 from brokerd.log.cleaner import log_to_clean
 from brokerd.log.cleaner.cleaned_segment_writer import Buffer, CleanedSegmentWriter
 from brokerd.log.cleaner.cleaned_transactions import Transactions
@@ -23,8 +23,8 @@ from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
 from brokerd.log.cleaner.record_filter import BatchRules, Rules, filter_batches
 from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
 from brokerd.log.cleaner.worker_messages import Job, RoundDone, SegmentGroupDone
-from brokerd.log.indexes import txn_index
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes import transaction_index
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
 
 SEGMENT_BYTES_MAX: Final = 2**31 - 1
@@ -87,19 +87,19 @@ class _Cleaning:
         return latest + 1
 
     def _path(self, base_offset: int, suffix: str) -> str:
-        return names.segment_file(self._job.directory, base_offset, suffix)
+        return file_names.segment_file(self._job.directory, base_offset, suffix)
 
     def _files_of(self, base_offset: int, next_offset: int, size: int) -> SegmentFiles:
         return SegmentFiles(
             base_offset, next_offset, size,
-            _size_of(self._path(base_offset, names.INDEX)),
-            _size_of(self._path(base_offset, names.TIME_INDEX)),
+            _size_of(self._path(base_offset, file_names.INDEX)),
+            _size_of(self._path(base_offset, file_names.TIME_INDEX)),
         )  # fmt: skip
 
     def _aborted(self, files: Sequence[SegmentFiles]) -> list[AbortedTxn]:
         found = list(self._job.aborted_later)
         for each in files:
-            found += txn_index.read(self._path(each.base_offset, names.TXN_INDEX))
+            found += transaction_index.read(self._path(each.base_offset, file_names.TXN_INDEX))
         return found
 
     # -- the map -----------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class _Cleaning:
         self, group: list[SegmentFiles], rules: Rules, transactions: Transactions
     ) -> None:
         base_offset = group[0].base_offset
-        modified_ns = os.stat(self._path(group[-1].base_offset, names.LOG)).st_mtime_ns
+        modified_ns = os.stat(self._path(group[-1].base_offset, file_names.LOG)).st_mtime_ns
         self._check_wanted()
         output = CleanedSegmentWriter(
             self._job.directory, base_offset, self._job.name, self._job.index_interval_bytes
@@ -232,7 +232,7 @@ class _Cleaning:
 
     def _batches(self, segment: SegmentFiles) -> Iterator[StoredBatch]:
         """All batches of a segment, which must be whole, in order and nothing else."""
-        path = self._path(segment.base_offset, names.LOG)
+        path = self._path(segment.base_offset, file_names.LOG)
         next_offset = segment.base_offset
         end = segment.size_bytes
         with open(path, "rb", buffering=0) as file:

@@ -15,8 +15,8 @@ from itertools import islice
 from typing import Final, Protocol
 
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoints
-from brokerd.log.checkpoint_round import CheckpointRound
+from brokerd.log import checkpoint_file
+from brokerd.log.checkpoint_writer import CheckpointWriter
 from brokerd.log.cleaner import cleanable_offsets, log_to_clean, replace_segments
 from brokerd.log.cleaner.log_to_clean import LogToClean
 from brokerd.log.cleaner.worker_messages import Job, Limits, RoundDone, SegmentGroupDone
@@ -92,17 +92,17 @@ class LogCleanerManager:
     metrics: CleanerMetrics = field(default_factory=CleanerMetrics)
     _known: dict[TopicPartition, _Known] = field(default_factory=dict)
     _stored: dict[TopicPartition, _Known] = field(init=False)
-    _round: CheckpointRound = field(init=False)
+    _round: CheckpointWriter = field(init=False)
     _look: Iterator[None] | None = None
     _found: list[tuple[float, _Known, LogToClean]] = field(default_factory=list)
     _dirtiest: float = 0.0
     _due_ms: int = 0
 
     def __post_init__(self) -> None:
-        self._round = self.logs.tasks.round(checkpoints.CLEANER)
+        self._round = self.logs.tasks.round(checkpoint_file.CLEANER)
         self._stored = {
             key: _Known(log, checkpoint, log.local.truncations)
-            for key, checkpoint in self.logs.dirs.read(checkpoints.CLEANER).items()
+            for key, checkpoint in self.logs.dirs.read(checkpoint_file.CLEANER).items()
             if (log := self.logs.get(*key)) is not None and checkpoint <= log.log_end_offset
         }
 

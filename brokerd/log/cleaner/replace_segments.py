@@ -13,16 +13,16 @@ from contextlib import suppress
 from typing import Final
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import names
-from brokerd.log.context import raises_storage_error
+from brokerd.log import file_names
 from brokerd.log.io.disk_jobs import SyncJob
 from brokerd.log.io.files import rename_if_there
+from brokerd.log.log_context import raises_storage_error
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import mark_deleted
 from brokerd.log.unified_log import UnifiedLog
 
-_INDEXES: Final = names.INDEX_SUFFIXES
-_FILES: Final = (*_INDEXES, names.LOG)
+_INDEXES: Final = file_names.INDEX_SUFFIXES
+_FILES: Final = (*_INDEXES, file_names.LOG)
 
 
 @raises_storage_error
@@ -54,11 +54,14 @@ def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
     """Renames in what a job made of `old`; returns the `.deleted` paths. Raises OSError, and
     KafkaError before anything is touched if the cleaned data have another size."""
     first = old[0]
-    _require(_cleaned(first, names.LOG, job), size_bytes)
+    _require(_cleaned(first, file_names.LOG, job), size_bytes)
     for suffix in _INDEXES:
-        rename_if_there(_cleaned(first, suffix, job), first.path(suffix) + names.SWAP)
+        rename_if_there(_cleaned(first, suffix, job), first.path(suffix) + file_names.SWAP)
     # Whoever comes here without data has lost the records of the old segments.
-    os.rename(_cleaned(first, names.LOG, job), first.path(names.LOG) + names.SWAP)
+    os.rename(
+        _cleaned(first, file_names.LOG, job),
+        first.path(file_names.LOG) + file_names.SWAP,
+    )
     return _put_in_place(old)
 
 
@@ -69,18 +72,18 @@ def _put_in_place(old: Sequence[Segment]) -> list[str]:
     for segment in old[1:]:
         deleted += mark_deleted(segment)
     for suffix in reversed(_FILES):
-        rename_if_there(first.path(suffix) + names.SWAP, first.path(suffix))
+        rename_if_there(first.path(suffix) + file_names.SWAP, first.path(suffix))
     return deleted
 
 
 def discard(directory: str, base_offset: int, job: str) -> None:
     for suffix in _FILES:
         with suppress(FileNotFoundError):
-            os.unlink(names.cleaned_file(directory, base_offset, suffix, job))
+            os.unlink(file_names.cleaned_file(directory, base_offset, suffix, job))
 
 
 def _cleaned(segment: Segment, suffix: str, job: str) -> str:
-    return names.cleaned_file(segment.directory, segment.base_offset, suffix, job)
+    return file_names.cleaned_file(segment.directory, segment.base_offset, suffix, job)
 
 
 def _require(path: str, size_bytes: int) -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes.transaction_index import AbortedTxn
 
 SHOWN_MAX: Final = 100
 """Bytes of what is no message that an error shows."""

@@ -5,7 +5,7 @@ Files beside the partitions' directories, as Kafka has them:
 - `meta.properties`: `version=0`, `broker.id`, `cluster.id`; another broker's directory is refused;
 - `.kafka_cleanshutdown`: `{"version":0,"brokerEpoch":-1}`, written last at a clean stop and removed
   (`begin_load`) before anything is loaded, so that a crash while loading counts as unclean;
-- the four checkpoints of `checkpoints`, each for all partitions of the directory.
+- the four checkpoints of `checkpoint_file`, each for all partitions of the directory.
 
 As in Kafka, a directory that cannot be read or written is offline, and the others are served; for
 one that is in use, or belongs to another broker, the broker does not start.
@@ -21,12 +21,12 @@ from typing import Final
 from uuid import UUID
 
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoints, names, topic_ids
-from brokerd.log.checkpoint_file import CheckpointFile
-from brokerd.log.context import LogContext
+from brokerd.log import checkpoint_file, file_names, partition_metadata_file
 from brokerd.log.io.files import sync_path
 from brokerd.log.loading import loader
 from brokerd.log.loading.recovery import LoadedLog
+from brokerd.log.log_context import LogContext
+from brokerd.log.offset_checkpoint_file import OffsetCheckpointFile
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,9 @@ class LogDir:
         LogDirError if the broker must not start."""
         self.path = os.path.abspath(path)
         self.partitions = 0
-        self.checkpoints = {name: CheckpointFile(f"{self.path}/{name}") for name in checkpoints.ALL}
+        self.checkpoints = {
+            name: OffsetCheckpointFile(f"{self.path}/{name}") for name in checkpoint_file.ALL
+        }
         self._lock_fd = -1
         try:
             os.makedirs(self.path, exist_ok=True)
@@ -70,7 +72,7 @@ class LogDir:
     def _check_meta(self, broker_id: int) -> None:
         path = Path(self.path, META_PROPERTIES)
         if not path.exists():
-            checkpoints.replace_file(path, f"version=0\nbroker.id={broker_id}\n")
+            checkpoint_file.replace_file(path, f"version=0\nbroker.id={broker_id}\n")
         found = _read_properties(path)
         if found.get("version") != "0" or not found.get("broker.id", "").isdigit():
             raise LogDirFailedError(
@@ -100,10 +102,10 @@ class LogDir:
             )
         if not known:
             text = path.read_text(encoding="utf-8").rstrip("\n")
-            checkpoints.replace_file(path, f"{text}\ncluster.id={cluster_id}\n")
+            checkpoint_file.replace_file(path, f"{text}\ncluster.id={cluster_id}\n")
 
     def partition_path(self, topic: str, partition: int) -> str:
-        return f"{self.path}/{names.partition_directory(topic, partition)}"
+        return f"{self.path}/{file_names.partition_directory(topic, partition)}"
 
     def create(
         self, context: LogContext, topic: str, partition: int, topic_id: UUID, now_ms: int
@@ -112,7 +114,7 @@ class LogDir:
         path = self.partition_path(topic, partition)
         os.mkdir(path)
         try:
-            topic_ids.write(path, topic_id)
+            partition_metadata_file.write(path, topic_id)
             return loader.load(
                 context, path, log_start_offset=0, recovery_point=0, clean=True, now_ms=now_ms
             )
@@ -131,14 +133,16 @@ class LogDir:
     def read_checkpoint(self, name: str) -> Mapping[TopicPartition, int]:
         """The offsets in a checkpoint; none, with a warning, if the file is damaged."""
         try:
-            return checkpoints.read_offsets(self.checkpoints[name].path)
+            return checkpoint_file.read_offsets(self.checkpoints[name].path)
         except KafkaError as error:
             logger.warning("%s; going on without what it said", error.message)
             return {}
 
     def mark_clean(self) -> None:
         """Writes the mark of a clean stop. Raises OSError."""
-        checkpoints.replace_file(f"{self.path}/{CLEAN_SHUTDOWN}", '{"version":0,"brokerEpoch":-1}')
+        checkpoint_file.replace_file(
+            f"{self.path}/{CLEAN_SHUTDOWN}", '{"version":0,"brokerEpoch":-1}'
+        )
 
     def unlock(self) -> None:
         """Unlocks the directory. A second call does nothing."""

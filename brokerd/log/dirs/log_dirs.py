@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.checkpoint_file import CheckpointFile
 from brokerd.log.dirs.log_dir import LogDir, LogDirError, LogDirFailedError
+from brokerd.log.offset_checkpoint_file import OffsetCheckpointFile
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
@@ -160,7 +160,7 @@ class LogDirs:
             if key not in self.of:
                 self._note_gone(key)
 
-    def forget_older_log(self, key: TopicPartition) -> list[CheckpointFile]:
+    def forget_older_log(self, key: TopicPartition) -> list[OffsetCheckpointFile]:
         """A log is about to be created: clears the entries that checkpoints have of an older log
         with its name. Returns the files to sync, which makes this durable. Raises OSError."""
         if self._are_all_known and key not in self._gone:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from brokerd.log import names
+from brokerd.log import file_names
 from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.io.files import sync_path
 
@@ -90,7 +90,7 @@ class FlushJob(DiskJob):
             for segment in log.segments.between(log.recovery_point, up_to):
                 segment.flush_indexes()
                 self._pinned.append(segment.file.pin(0, 0))
-                self._paths += map(segment.path, names.INDEX_SUFFIXES)
+                self._paths += map(segment.path, file_names.INDEX_SUFFIXES)
                 has_new = has_new or segment.base_offset >= log.recovery_point
             if has_new:  # whose names are not durable yet (LocalLog.flush)
                 self._paths.append(log.directory)

@@ -12,7 +12,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, Protocol
 
-from brokerd.log import names
+from brokerd.log import file_names
 from brokerd.log.io.files import opened
 from brokerd.log.io.scan import CHUNK_BYTES
 
@@ -94,10 +94,10 @@ class PendingFilesRead:
     def load(self) -> None:
         """Read the files; those that do not exist are left out."""
         for name in os.listdir(self._directory):
-            parsed = names.parse_segment_file(name)
-            is_wanted = name == names.EPOCH_CHECKPOINT
+            parsed = file_names.parse_segment_file(name)
+            is_wanted = name == file_names.EPOCH_CHECKPOINT
             if parsed is not None:
-                is_wanted = parsed[0] == self._base_offset or parsed[1] == names.SNAPSHOT
+                is_wanted = parsed[0] == self._base_offset or parsed[1] == file_names.SNAPSHOT
             if is_wanted:
                 with suppress(OSError):
                     _read_tail(f"{self._directory}/{name}")
@@ -108,7 +108,7 @@ class PendingFilesRead:
 
 def require_cached_index(segment: "Segment") -> None:
     """Raises NotInPageCache if the offset index is not in memory."""
-    if not is_file_cached(segment.path(names.INDEX)):
+    if not is_file_cached(segment.path(file_names.INDEX)):
         raise NotInPageCache(PendingFilesRead(segment.directory, segment.base_offset))
 
 

@@ -9,17 +9,22 @@ import os
 from typing import Final
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import checkpoints, names
-from brokerd.log.context import LogContext
+from brokerd.log import checkpoint_file, file_names
 from brokerd.log.io.files import opened
 from brokerd.log.io.scan import walk_headers
 from brokerd.log.loading.recovery import LoadedLog, recover, warn_of_loss
+from brokerd.log.log_context import LogContext
 from brokerd.log.segments.segment import Segment
 
 logger = logging.getLogger(__name__)
 
 DEFAULTS: Final = LogConfig()
-_UNDER_WAY = (names.DELETED, names.CLEANED, names.SWAP, checkpoints.TEMPORARY)
+_UNDER_WAY = (
+    file_names.DELETED,
+    file_names.CLEANED,
+    file_names.SWAP,
+    checkpoint_file.TEMPORARY,
+)
 
 
 def load(
@@ -77,17 +82,17 @@ def _segments_of(
     found = set()
     indexes = []
     for entry in entries:
-        parsed = names.parse_segment_file(entry.name)
+        parsed = file_names.parse_segment_file(entry.name)
         if parsed is None:
             continue
         base_offset, suffix = parsed
-        if suffix == names.LOG:
+        if suffix == file_names.LOG:
             size_bytes = entry.stat().st_size
             segment = Segment(context.files, directory, base_offset, size_bytes, now_ms)
             segment.index_interval_bytes = index_interval_bytes
             segments.append(segment)
             found.add(base_offset)
-        elif suffix in names.INDEX_SUFFIXES:
+        elif suffix in file_names.INDEX_SUFFIXES:
             indexes.append((base_offset, entry.path))
     for base_offset, path in indexes:
         if base_offset not in found:
@@ -101,20 +106,20 @@ def tidy(directory: str) -> None:
     `.swap` file is complete: it replaces the segments that it covers; but if a `.cleaned` file at
     or before it shows that its set is not complete, it is removed with that (KAFKA-6264)."""
     present = set(os.listdir(directory))
-    cleaned = [_base_of(name) for name in present if name.endswith(names.CLEANED)]
-    swaps = sorted(name for name in present if name.endswith(names.SWAP))
+    cleaned = [_base_of(name) for name in present if name.endswith(file_names.CLEANED)]
+    swaps = sorted(name for name in present if name.endswith(file_names.SWAP))
     if cleaned:
         for name in [name for name in swaps if _base_of(name) >= min(cleaned)]:
             os.unlink(f"{directory}/{name}")
             swaps.remove(name)
     for name in present:
-        if name.endswith((names.DELETED, names.CLEANED, checkpoints.TEMPORARY)):
+        if name.endswith((file_names.DELETED, file_names.CLEANED, checkpoint_file.TEMPORARY)):
             os.unlink(f"{directory}/{name}")
     for name in swaps:
-        if name.endswith(names.LOG + names.SWAP):
+        if name.endswith(file_names.LOG + file_names.SWAP):
             _remove_covered(directory, name)
     for name in swaps:
-        os.replace(f"{directory}/{name}", f"{directory}/{name.removesuffix(names.SWAP)}")
+        os.replace(f"{directory}/{name}", f"{directory}/{name.removesuffix(file_names.SWAP)}")
 
 
 def _base_of(name: str) -> int:
@@ -131,8 +136,8 @@ def _remove_covered(directory: str, swap_name: str) -> None:
         for _, header in walk_headers(fd, 0, os.fstat(fd).st_size):
             next_offset = header.last_offset + 1
     for name in os.listdir(directory):
-        parsed = names.parse_segment_file(name)
-        if parsed is None or parsed[1] == names.SNAPSHOT:
+        parsed = file_names.parse_segment_file(name)
+        if parsed is None or parsed[1] == file_names.SNAPSHOT:
             continue
-        if parsed[1] in names.SEGMENT_SUFFIXES and base_offset <= parsed[0] < next_offset:
+        if parsed[1] in file_names.SEGMENT_SUFFIXES and base_offset <= parsed[0] < next_offset:
             os.unlink(f"{directory}/{name}")

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from brokerd.log import producer_snapshot
-from brokerd.log.context import LogContext
 from brokerd.log.end_transaction_marker import MARKER_BYTES_MAX, Marker, read_marker
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.io.scan import checked_batches
-from brokerd.log.leader_epochs import LeaderEpochFileCache
-from brokerd.log.producer_state import ProducerState
+from brokerd.log.leader_epoch_file_cache import LeaderEpochFileCache
+from brokerd.log.log_context import LogContext
+from brokerd.log.producer_state_manager import ProducerStateManager
 from brokerd.log.segments.batches import build_indexes, up_to_damage
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList, remove_segments
@@ -148,7 +148,7 @@ def _recover_aborted(
     offset, entries = producer_snapshot.load_before(
         segments[0].directory, log_start_offset, transactional[0].base_offset
     )
-    producers = ProducerState(entries)
+    producers = ProducerStateManager(entries)
     for batch in SegmentList(segments).headers_from(offset):
         segment = batch[0]
         aborted = producers.replay(with_markers([batch]))
@@ -162,7 +162,7 @@ def _save_producers(segments: list[Segment], log_start_offset: int, log_end: int
     offset, entries = producer_snapshot.load_latest(directory, log_start_offset, log_end)
     if log_end - offset <= REPLAY_MAX:
         return
-    producers = ProducerState(entries)
+    producers = ProducerStateManager(entries)
     producers.replay(with_markers(SegmentList(segments).headers_from(offset)))
     bases = {segment.base_offset for segment in segments}
     producer_snapshot.save(directory, log_end, producers.entries, bases)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
-from brokerd.log import names
+from brokerd.log import file_names
 from brokerd.log.indexes.offset_index import IN_MEMORY, OffsetIndex
 from brokerd.log.indexes.sparse_indexing import RebuiltIndexes, Row, index_batches
 from brokerd.log.indexes.time_index import TimeIndex
@@ -53,8 +53,8 @@ def refuse_blank(segment: "Segment", position: int) -> None:
 def build_indexes(segment: "Segment", batches: Iterable[PositionedBatch]) -> RebuiltIndexes:
     """The indexes of the batches from the segment's beginning on."""
     base_offset = segment.base_offset
-    index = OffsetIndex(segment.path(names.INDEX), base_offset, IN_MEMORY)
-    time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset, IN_MEMORY)
+    index = OffsetIndex(segment.path(file_names.INDEX), base_offset, IN_MEMORY)
+    time_index = TimeIndex(segment.path(file_names.TIME_INDEX), base_offset, IN_MEMORY)
     built = RebuiltIndexes(base_offset, index, time_index, segment.index_interval_bytes)
     rows: Iterator[Row] = (
         (header.last_offset, header.size_bytes, header.max_timestamp) for _, header in batches

@@ -10,8 +10,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from brokerd.errors import KafkaError
-from brokerd.log.context import raises_storage_error
 from brokerd.log.io.page_cache import NotInPageCache
+from brokerd.log.log_context import raises_storage_error
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
 from brokerd.protocol.compression import TooManyBytes, decompress

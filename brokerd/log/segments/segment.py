@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from brokerd.log import names
-from brokerd.log.indexes import txn_index
+from brokerd.log import file_names
+from brokerd.log.indexes import transaction_index
 from brokerd.log.indexes.offset_index import CorruptIndexError, OffsetIndex
 from brokerd.log.indexes.sparse_indexing import RebuiltIndexes
 from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.io.files import make_empty
 from brokerd.log.io.open_files import LogFile, OpenFiles
 from brokerd.log.io.page_cache import require_cached, require_cached_index
@@ -61,7 +61,7 @@ class Segment:
         self.first_batch_timestamp_ms: int | None = None
         self.largest_timestamp_ms = NO_TIMESTAMP
         self.largest_timestamp_offset = base_offset
-        self.file = LogFile(files, self.path(names.LOG), self.forget_lookups)
+        self.file = LogFile(files, self.path(file_names.LOG), self.forget_lookups)
         self._timestamps_known = size_bytes == 0
         self._aborted: list[AbortedTxn] | None = None
         self._index: OffsetIndex | None = None
@@ -73,15 +73,15 @@ class Segment:
     @classmethod
     def create(cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int) -> "Segment":
         """A new, empty segment with its three files. Raises OSError."""
-        for suffix in (names.LOG, names.INDEX, names.TIME_INDEX):
-            make_empty(names.segment_file(directory, base_offset, suffix))
+        for suffix in (file_names.LOG, file_names.INDEX, file_names.TIME_INDEX):
+            make_empty(file_names.segment_file(directory, base_offset, suffix))
         segment = cls(files, directory, base_offset, 0, now_ms)
-        segment._index = OffsetIndex(segment.path(names.INDEX), base_offset)
-        segment._time_index = TimeIndex(segment.path(names.TIME_INDEX), base_offset)
+        segment._index = OffsetIndex(segment.path(file_names.INDEX), base_offset)
+        segment._time_index = TimeIndex(segment.path(file_names.TIME_INDEX), base_offset)
         return segment
 
     def path(self, suffix: str) -> str:
-        return names.segment_file(self.directory, self.base_offset, suffix)
+        return file_names.segment_file(self.directory, self.base_offset, suffix)
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -203,7 +203,7 @@ class Segment:
         if self._index is None:
             try:
                 self._index = OffsetIndex.load(
-                    self.path(names.INDEX), self.base_offset, self.size_bytes
+                    self.path(file_names.INDEX), self.base_offset, self.size_bytes
                 )
             except CorruptIndexError as error:
                 self.rebuild_indexes(str(error))
@@ -216,7 +216,7 @@ class Segment:
         """Raises OSError."""
         if self._time_index is None:
             try:
-                loaded = TimeIndex.load(self.path(names.TIME_INDEX), self.base_offset)
+                loaded = TimeIndex.load(self.path(file_names.TIME_INDEX), self.base_offset)
                 if (
                     not (len(loaded) or self._timestamps_known)
                     and self.first_batch_timestamp() >= 0
@@ -243,12 +243,12 @@ class Segment:
     def aborted(self) -> list[AbortedTxn]:
         """Those whose marker is in this segment. Raises CorruptIndexError, OSError."""
         if self._aborted is None:
-            self._aborted = txn_index.read(self.path(names.TXN_INDEX))
+            self._aborted = transaction_index.read(self.path(file_names.TXN_INDEX))
         return self._aborted
 
     def set_aborted(self, entries: list[AbortedTxn], start: int) -> None:
         """Keep these aborted transactions, known up to number `start`. Raises OSError."""
-        txn_index.write(self.path(names.TXN_INDEX), entries, start)
+        transaction_index.write(self.path(file_names.TXN_INDEX), entries, start)
         self._aborted = entries
 
     def take_over(self, built: RebuiltIndexes) -> None:

@@ -5,8 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from brokerd.log import names
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log import file_names
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.io.files import rename_if_there
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import READ_AHEAD_BYTES, NotInPageCache, PendingRangeRead, is_cached
@@ -236,11 +236,17 @@ def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -
     return position + size if min_one_batch else position
 
 
-def mark_deleted(segment: Segment, suffixes: Sequence[str] = names.SEGMENT_SUFFIXES) -> list[str]:
+def mark_deleted(
+    segment: Segment, suffixes: Sequence[str] = file_names.SEGMENT_SUFFIXES
+) -> list[str]:
     """Rename the segment's files to `.deleted`; returns the new paths. Raises OSError."""
     segment.abandon()
     paths = [segment.path(suffix) for suffix in suffixes]
-    return [path + names.DELETED for path in paths if rename_if_there(path, path + names.DELETED)]
+    return [
+        path + file_names.DELETED
+        for path in paths
+        if rename_if_there(path, path + file_names.DELETED)
+    ]
 
 
 def remove_segments(segments: list[Segment]) -> int:

@@ -24,14 +24,14 @@ from brokerd.metric_counters import FETCH, PARTS, PRODUCE, BrokerMetrics
 from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
 from brokerd.server.admin_http.prometheus_text import Row, family, head, histogram, singles
 from brokerd.server.background.pending_reads import PendingReads
+from brokerd.server.broker_config_handler import BrokerConfigHandler
 from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
-from brokerd.server.live_settings import LiveSettings
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import api_name
 
 if TYPE_CHECKING:
-    from brokerd.server.fetch.session_cache import FetchSessionCache
+    from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
 
 MS_PER_S = 1000
 RUNNING, STARTING = 3, 1
@@ -79,7 +79,7 @@ class BrokerMetricLines:
     pending_reads: PendingReads
     purgatory: Purgatory
     fetch_sessions: FetchSessionCache
-    settings: LiveSettings
+    settings: BrokerConfigHandler
     clock: Clock
     started_at_ms: int
     is_ready: Callable[[], bool]

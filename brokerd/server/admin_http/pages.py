@@ -22,7 +22,7 @@ from brokerd.protocol.compression import codec_name
 from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.admin_http.broker_metric_lines import disk_spaces, resident_bytes
-from brokerd.server.admin_http.events import EventRing
+from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
 from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.prometheus_text import CONTENT_TYPE

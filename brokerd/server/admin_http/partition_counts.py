@@ -2,8 +2,8 @@
 
 from brokerd.cluster.metadata_image import TopicInfo
 from brokerd.replication.partition import TRAFFIC, Partition
+from brokerd.replication.partition_state import NO_LEADER, PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
-from brokerd.replication.state import NO_LEADER, PartitionState
 from brokerd.server.admin_http.prometheus_text import label_text
 
 

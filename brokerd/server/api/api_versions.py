@@ -5,7 +5,7 @@ from typing import Any
 from brokerd.errors import ErrorCode
 from brokerd.protocol.advertised_versions import ADVERTISED
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.context import Fields, RequestContext
+from brokerd.server.requests.request_context import Fields, RequestContext
 
 _API_KEYS = [
     {"api_key": int(key), "min_version": low, "max_version": high}

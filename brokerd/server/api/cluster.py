@@ -7,7 +7,7 @@ from typing import Any
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS, NOT_ASKED
-from brokerd.server.requests.context import Fields, RequestContext, error_part
+from brokerd.server.requests.request_context import Fields, RequestContext, error_part
 
 BROKERS, CONTROLLERS = 1, 2
 

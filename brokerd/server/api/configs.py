@@ -10,27 +10,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from brokerd.cluster.admin.configs import ConfigAdmin, ConfigUpdate
+from brokerd.cluster.admin.config_admin import ConfigAdmin, ConfigUpdate
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.topic_names import check_topic_name
-from brokerd.config.dynamic_config_changes import DEFAULT_NAME, check_change
-from brokerd.config.incremental_changes import ConfigChange, ConfigOperation, apply_operations
+from brokerd.config.broker_defaults import default_text
+from brokerd.config.dynamic_broker_config import DEFAULT_NAME
+from brokerd.config.incremental_alter_configs import ConfigChange, ConfigOperation, apply_operations
 from brokerd.config.setting_update_modes import known_setting
-from brokerd.config.topic_config_changes import apply_changes, check_topic_config
-from brokerd.config.values import ConfigType
+from brokerd.config.validate_dynamic_config import validate_change
+from brokerd.config.validate_topic_config import apply_changes, validate_topic_config
+from brokerd.config.value_parsers import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import map_in_turns, map_in_turns_awaited
 from brokerd.protocol.messages import item_encoder
-from brokerd.server.api.config_entries import (
+from brokerd.server.api.config_helper import (
     Entry,
     broker_entries,
     default_entries,
-    default_text,
     topic_entries,
 )
 from brokerd.server.api.loggers import change_levels, logger_entries
-from brokerd.server.live_settings import LiveSettings
-from brokerd.server.requests.context import Fields, RequestContext, error_part
-from brokerd.turns import map_in_turns, map_in_turns_awaited
+from brokerd.server.broker_config_handler import BrokerConfigHandler
+from brokerd.server.requests.request_context import Fields, RequestContext, error_part
 
 TOPIC = 2
 BROKER = 4
@@ -42,7 +43,7 @@ Held = Mapping[str, str]
 class ConfigHandlers:
     image: MetadataImage
     configs: ConfigAdmin
-    settings: LiveSettings
+    settings: BrokerConfigHandler
 
     async def describe_configs(self, context: RequestContext, request: Any) -> Fields:
         """The settings of each resource, with synonyms and documentation if requested. A resource
@@ -119,7 +120,7 @@ class ConfigHandlers:
                 raise _unsupported(BROKER_LOGGER)
             config = {config.name: config.value for config in resource.configs}
             if resource.resource_type == TOPIC:
-                check_topic_config(config, self.settings.config.raw)
+                validate_topic_config(config, self.settings.config.raw)
                 await self._write(request, f"topics/{name}", lambda _: config)
             else:
                 await self._write_broker(request, resource, lambda _: config)
@@ -135,7 +136,7 @@ class ConfigHandlers:
 
         async def wanted(held: Held) -> dict[str, str]:
             config = update(held)
-            after = check_change(self.settings.now, name, held, config)
+            after = validate_change(self.settings.now, name, held, config)
             await self.settings.check_listeners(after, named, self.image)
             return config
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import in_turns, map_in_turns_awaited
 from brokerd.log.unified_log import UnifiedLog
-from brokerd.server.background.log_start_saves import LogStartSaves
+from brokerd.server.background.log_start_checkpoints import LogStartCheckpoints
 from brokerd.server.background.pending_reads import load_log
-from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.request_context import Fields, RequestContext
 from brokerd.topic_partition import TopicPartition
-from brokerd.turns import in_turns, map_in_turns_awaited
 
 NO_LOW_WATERMARK = -1
 
@@ -24,7 +24,7 @@ NO_LOW_WATERMARK = -1
 @dataclass(frozen=True, slots=True)
 class DeleteRecordsHandler:
     led: LedPartitions
-    log_starts: LogStartSaves
+    log_starts: LogStartCheckpoints
 
     async def delete_records(self, context: RequestContext, request: Any) -> Fields:
         """Each partition has a result of its own; one or two writes to disk serve them all."""
@@ -41,7 +41,7 @@ class DeleteRecordsHandler:
 class _Deletions:
     """One request: the offsets of each partition, and the results so far."""
 
-    def __init__(self, led: LedPartitions, log_starts: LogStartSaves) -> None:
+    def __init__(self, led: LedPartitions, log_starts: LogStartCheckpoints) -> None:
         self._led = led
         self._log_starts = log_starts
         self.wanted: dict[TopicPartition, int] = {}

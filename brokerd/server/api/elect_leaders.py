@@ -12,9 +12,9 @@ from typing import Any
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.server.requests.context import Fields, RequestContext, error_part
+from brokerd.event_loop_turns import at_once_or_in_turns
+from brokerd.server.requests.request_context import Fields, RequestContext, error_part
 from brokerd.topic_partition import TopicPartition
-from brokerd.turns import at_once_or_in_turns
 
 PREFERRED = 0
 UNCLEAN = 1

@@ -4,16 +4,16 @@ from collections.abc import Awaitable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
-from brokerd.coordinator.group import offsets as group_offsets
+from brokerd.coordinator.group import offset_commit, offset_deletion
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
 from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import at_once_or_in_turns, in_turns, map_in_turns
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
 from brokerd.server.coordinator_runtime.group_service import GroupService
-from brokerd.server.requests.context import Fields, RequestContext, milliseconds
+from brokerd.server.requests.request_context import Fields, RequestContext, milliseconds
 from brokerd.topic_partition import TopicPartition
-from brokerd.turns import at_once_or_in_turns, in_turns, map_in_turns
 
 COMMIT_INSTANCE_FROM = 7
 COMMIT_LEADER_EPOCH_FROM = 6
@@ -46,7 +46,7 @@ class GroupOffsetHandlers:
     async def _commit(self, commit: CommitRequest) -> dict[TopicPartition, ErrorCode]:
         try:
             runtime = self.groups.runtime(commit.group_id, may_be_empty=True)
-            reply = await runtime.ask(OffsetsReply, group_offsets.commit, commit)
+            reply = await runtime.ask(OffsetsReply, offset_commit.commit, commit)
         except KafkaError as error:
             return {(each.topic, each.partition): error.code for each in commit.offsets}
         return reply.errors
@@ -69,7 +69,7 @@ class GroupOffsetHandlers:
         try:
             runtime = self.groups.runtime(group_id)
             reply = await runtime.ask(
-                OffsetsReply, group_offsets.delete_offsets, group_id, partitions
+                OffsetsReply, offset_deletion.delete_offsets, group_id, partitions
             )
         except KafkaError as error:
             return {"error_code": error.code, "topics": []}

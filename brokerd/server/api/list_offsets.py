@@ -1,4 +1,4 @@
-"""ListOffsets and OffsetForLeaderEpoch: offsets of a log by timestamp, its start and end, by epoch.
+"""ListOffsets: offsets of a log by timestamp, its start and end.
 
 Clients see up to the high watermark, or the last stable offset where they read committed records:
 a timestamp's offset at or above it is not known yet. A look-up by time, and the first use of a log,
@@ -19,8 +19,8 @@ from brokerd.protocol.list_offsets_v0 import RequestedPartition
 from brokerd.replication.partition import Partition
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.requests.context import Fields, RequestContext
 from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.request_context import Fields, RequestContext
 
 LATEST = -1
 EARLIEST = -2
@@ -97,31 +97,6 @@ class ListOffsetsHandlers:
             "partition_index": asked.partition_index,
             "error_code": 0,
             "offsets": offsets[: max(asked.max_num_offsets, 0)],
-        }
-
-    def offset_for_leader_epoch(
-        self, context: RequestContext, request: Any
-    ) -> Fields | Awaitable[Fields]:
-        """Where each epoch asked for ended in the leader's log."""
-        return answer_partitions(
-            self.pending_reads,
-            context,
-            [(each.topic, each.partitions) for each in request.topics],
-            self._epoch_end,
-            name_field="topic",
-        )
-
-    def _epoch_end(self, topic: str, asked: Any, **_: bool) -> Fields:
-        try:
-            partition = self.led.leader_of(topic, asked.partition, asked.current_leader_epoch)
-            epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch)
-        except KafkaError as error:
-            return {"partition": asked.partition, "error_code": int(error.code)}
-        return {
-            "partition": asked.partition,
-            "error_code": 0,
-            "leader_epoch": epoch,
-            "end_offset": end_offset,
         }
 
 

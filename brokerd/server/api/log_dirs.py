@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from brokerd.errors import ErrorCode
+from brokerd.event_loop_turns import in_turns
 from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.server.requests.context import Fields, RequestContext
-from brokerd.turns import in_turns
+from brokerd.server.requests.request_context import Fields, RequestContext
 
 _PARTITIONS = ("results", "topics", "partitions")
 

@@ -8,8 +8,8 @@ import logging
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from brokerd.config.incremental_changes import ConfigChange, ConfigOperation
-from brokerd.config.values import ConfigSource, ConfigType
+from brokerd.config.incremental_alter_configs import ConfigChange, ConfigOperation
+from brokerd.config.value_parsers import ConfigSource, ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 
 ROOT = "root"

@@ -10,13 +10,13 @@ from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import TopicInfo
 from brokerd.cluster.topic_names import is_topic_name
 from brokerd.errors import ErrorCode
+from brokerd.event_loop_turns import AT_ONCE_MAX, in_turns
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item, encode_response
 from brokerd.server.api.metadata_cache import MetadataCache, View
-from brokerd.server.requests.context import Fields, Reply, RequestContext
 from brokerd.server.requests.request_codec import as_kafka_error
-from brokerd.turns import AT_ONCE_MAX, in_turns
+from brokerd.server.requests.request_context import Fields, Reply, RequestContext
 
 CREATED_AT_ONCE = 32
 WARM_UPS_MAX = 3

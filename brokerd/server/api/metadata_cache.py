@@ -9,7 +9,7 @@ from brokerd.errors import ErrorCode
 from brokerd.protocol.acl_operations import NOT_ASKED, TOPIC_OPERATIONS
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 
 UNCACHED_MAX = 1_000
 """More partitions than this are not encoded in one iteration of the loop (about 5 ms)."""

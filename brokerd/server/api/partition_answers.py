@@ -3,11 +3,12 @@
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from brokerd.event_loop_turns import at_once_or_in_turns, in_turns
+from brokerd.garbage_collection import uncollected
 from brokerd.log.io.page_cache import READS_MAX, NotInPageCache, PendingRead
 from brokerd.protocol.messages import item_encoder
 from brokerd.server.background.pending_reads import PendingReads, chunks
-from brokerd.server.requests.context import Fields, RequestContext
-from brokerd.turns import at_once_or_in_turns, in_turns, uncollected
+from brokerd.server.requests.request_context import Fields, RequestContext
 
 
 class Answer(Protocol):

@@ -10,12 +10,12 @@ from typing import Any
 
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.producer_state import NO_SEQUENCE
+from brokerd.log.producer_state_manager import NO_SEQUENCE
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
-from brokerd.server.requests.context import Fields, RequestContext, error_part
 from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.request_context import Fields, RequestContext, error_part
 
 NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 

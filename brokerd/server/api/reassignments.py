@@ -9,10 +9,10 @@ from typing import Any
 
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.replication.state import PartitionState
-from brokerd.server.requests.context import Fields, RequestContext, error_part
+from brokerd.event_loop_turns import in_turns
+from brokerd.replication.partition_state import PartitionState
+from brokerd.server.requests.request_context import Fields, RequestContext, error_part
 from brokerd.topic_partition import TopicPartition
-from brokerd.turns import in_turns
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,16 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.admin.new_topic_plan import TopicPlan
-from brokerd.cluster.admin.requests import NewPartitions, NewTopic
+from brokerd.cluster.admin.new_topic_plan import NewPartitions, NewTopic, TopicPlan
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-from brokerd.config.dynamic_config_changes import BrokerSettings
+from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import map_in_turns
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.server.api.config_entries import topic_entries
-from brokerd.server.live_settings import LiveSettings
-from brokerd.server.requests.context import Fields, RequestContext, error_part, milliseconds
-from brokerd.turns import map_in_turns
+from brokerd.server.api.config_helper import topic_entries
+from brokerd.server.broker_config_handler import BrokerConfigHandler
+from brokerd.server.requests.request_context import Fields, RequestContext, error_part, milliseconds
 
 NO_ID = UUID(int=0)
 DISABLED_FROM = 3
@@ -26,7 +25,7 @@ CONFIGS_FROM = 5
 @dataclass(frozen=True, slots=True)
 class TopicHandlers:
     cluster: BrokerLifecycle
-    settings: LiveSettings
+    settings: BrokerConfigHandler
 
     async def create_topics(self, context: RequestContext, request: Any) -> Fields:
         """Creates topics by count or by assignment. A name given twice is answered twice."""
@@ -122,7 +121,7 @@ class _Creations:
     """The answers to a CreateTopics. Most topics of a long request have the same settings, which
     are encoded once."""
 
-    def __init__(self, settings: BrokerSettings, version: int, *, has_ids: bool) -> None:
+    def __init__(self, settings: DynamicBrokerConfig, version: int, *, has_ids: bool) -> None:
         self._settings = settings
         self._version = version
         self._has_ids = has_ids  # a topic that is only validated has none

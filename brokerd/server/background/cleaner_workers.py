@@ -13,9 +13,9 @@ from asyncio.subprocess import Process
 from pathlib import Path
 
 import brokerd
+from brokerd.event_loop_turns import begin_task
 from brokerd.log.cleaner.log_cleaner_manager import Listener
 from brokerd.log.cleaner.worker_messages import Job, SegmentGroupDone, decode_message, encode_answer
-from brokerd.turns import begin_task
 
 logger = logging.getLogger(__name__)
 

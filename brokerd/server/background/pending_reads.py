@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from brokerd.cpu_scheduling import yield_to_event_loop
 from brokerd.errors import KafkaError
+from brokerd.event_loop_turns import begin_task, expect_busy_threads
 from brokerd.log.io.page_cache import PendingRead
 from brokerd.log.unified_log import UnifiedLog
-from brokerd.turns import begin_task, expect_busy_threads
 
 logger = logging.getLogger(__name__)
 

@@ -7,13 +7,13 @@ import logging
 from collections import deque
 from collections.abc import Iterator
 
+from brokerd.coordinator.group.group_store import GroupStore
 from brokerd.coordinator.group.records import OffsetRecord, decode
-from brokerd.coordinator.group.store import GroupStore
 from brokerd.errors import KafkaError
+from brokerd.event_loop_turns import in_turns
 from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import BatchHeader, Record, iter_batches, iter_records
-from brokerd.turns import in_turns
 
 SLICE_BYTES = 1024 * 1024
 

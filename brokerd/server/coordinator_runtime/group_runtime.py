@@ -10,10 +10,10 @@ from collections.abc import Callable, Set
 from typing import TypeVar, TypeVarTuple
 
 from brokerd.clock import Clock
-from brokerd.config.group import GroupConfig
-from brokerd.coordinator.group import offsets
-from brokerd.coordinator.group.coordinator import GroupCoordinator
+from brokerd.config.group_config import GroupConfig
+from brokerd.coordinator.group import offset_deletion
 from brokerd.coordinator.group.event_context import EventContext
+from brokerd.coordinator.group.group_coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.partition import Partition
@@ -126,7 +126,7 @@ class GroupRuntime:
             self._topics_gone |= topics
             return
         now_ms = self._clock.now_ms()
-        self._carry_out(self.coordinator.handle(now_ms, offsets.forget_topics, topics))
+        self._carry_out(self.coordinator.handle(now_ms, offset_deletion.forget_topics, topics))
 
     # What became of writes (called by GroupWrites)
 

@@ -13,16 +13,16 @@ from brokerd.clock import Clock
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.config.broker_config import BrokerConfig
-from brokerd.config.group import GroupConfig
-from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
+from brokerd.config.group_config import GroupConfig
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import begin_task, in_turns
 from brokerd.integer_ranges import INT16_MAX
 from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.background.pending_reads import load_log
 from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
 from brokerd.server.requests.ack_timers import AckQueues
-from brokerd.turns import begin_task, in_turns
 
 NAME_BYTES_MAX = INT16_MAX
 """What a string in a record of `__consumer_offsets` can hold."""

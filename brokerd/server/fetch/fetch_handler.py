@@ -1,5 +1,5 @@
 """Serves Fetch: each request is a `ServedFetch`, but for those that repeat an earlier one
-(`repeated_fetches.py`).
+(`decoded_fetch_cache.py`).
 
 A consumer reads up to the high watermark; with isolation_level=read_committed, up to the last
 stable offset. The first partition with records gives a whole batch, even if it is larger than
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 from brokerd.clock import Clock
 from brokerd.errors import KafkaError
+from brokerd.event_loop_turns import finish_steps
 from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_fetch
 from brokerd.protocol.framing import RequestHeader
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.fetch.repeated_fetches import memo_of
-from brokerd.server.fetch.serve_fetch import PARTITION_BYTES, ServedFetch, refusal
-from brokerd.server.fetch.session_cache import FetchContext, FetchSessionCache
+from brokerd.server.fetch.decoded_fetch_cache import memo_of
+from brokerd.server.fetch.fetch_session_cache import FetchContext, FetchSessionCache
+from brokerd.server.fetch.fetch_steps import PARTITION_BYTES, ServedFetch, refusal
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
 from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import Since
-from brokerd.turns import finish_steps
 
 
 @dataclass(frozen=True, slots=True)

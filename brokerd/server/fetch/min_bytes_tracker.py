@@ -5,8 +5,8 @@ from collections.abc import Collection
 
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest
 from brokerd.replication.partition import Partition
-from brokerd.server.fetch.fetch_attempt import ENOUGH, FILES_MAX, FetchAttempt, bytes_now
-from brokerd.server.fetch.session_cache import FetchContext
+from brokerd.server.fetch.fetch_session_cache import FetchContext
+from brokerd.server.fetch.read_from_log import ENOUGH, FILES_MAX, FetchAttempt, bytes_now
 from brokerd.server.requests.leader_check import LedPartitions
 
 

@@ -29,7 +29,7 @@ from brokerd.server.network.tls_socket import TlsSocket
 from brokerd.server.requests.purgatory import Delayed
 
 if TYPE_CHECKING:
-    from brokerd.server.fetch.repeated_fetches import FetchMemo
+    from brokerd.server.fetch.decoded_fetch_cache import FetchMemo
     from brokerd.server.network.socket_server import SocketServer
     from brokerd.server.router import Router
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from brokerd.config.listeners import ConnectionLimits
-from brokerd.config.values import words
+from brokerd.config.value_parsers import words
 
 RATE_BURST_S = 1.0
 """So many seconds' worth of connections may come at once."""

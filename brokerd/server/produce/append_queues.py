@@ -25,13 +25,17 @@ from typing import Any
 
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import expect_busy_threads, in_turns
 from brokerd.log.append import AppendResult
-from brokerd.protocol.batch_rewrite import Batch, Work, perform
+from brokerd.protocol.log_validator.validate_and_recompress import (
+    Batch,
+    Work,
+    validate_and_recompress,
+)
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import load_log
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.receive_buffers import ReceiveBuffers
-from brokerd.turns import expect_busy_threads, in_turns
 
 logger = logging.getLogger(__name__)
 
@@ -256,7 +260,7 @@ def _done(batch: bytearray, work: Work | None) -> Batch | KafkaError:
     if work is None:
         return batch
     try:
-        return perform(batch, work)
+        return validate_and_recompress(batch, work)
     except KafkaError as error:
         return error.alone()  # its frames hold what had been decompressed
     except BaseException as error:  # a codec that panics raises no Exception

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.produce import PartitionReply
+from brokerd.protocol.produce_response import PartitionReply
 from brokerd.replication.partition import Partition
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
 from brokerd.server.produce.append_queues import AppendFuture
-from brokerd.server.produce.produce_state import ACKS_ALL, PartitionResult, ProduceState
+from brokerd.server.produce.produce_metadata import ACKS_ALL, PartitionResult, ProduceMetadata
 from brokerd.server.requests.ack_timers import REPLICATED, SYNCED, Mark
 from brokerd.server.requests.purgatory import close_unanswered
 from brokerd.server.requests.request_times import Since
@@ -35,7 +35,7 @@ class AwaitAppends:
         self,
         responder: ProduceResponder,
         connection: Connection,
-        state: ProduceState,
+        state: ProduceMetadata,
         results: list[PartitionResult],
     ) -> None:
         self._responder = responder
@@ -93,7 +93,7 @@ class AwaitDurable:
         self,
         responder: ProduceResponder,
         connection: Connection,
-        state: ProduceState,
+        state: ProduceMetadata,
         replies: list[PartitionReply],
         slot: Slot | None,
         since: Since | None,

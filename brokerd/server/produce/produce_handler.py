@@ -18,28 +18,28 @@ from typing import Any
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult
-from brokerd.protocol.batch_rewrite import Work
 from brokerd.protocol.framing import RequestHeader, parse_header
-from brokerd.protocol.produce import PartitionRecords, ProduceRequest, decode_produce
+from brokerd.protocol.log_validator.validate_and_recompress import Work
+from brokerd.protocol.produce_request import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
 from brokerd.replication.partition import Partition
 from brokerd.server.network.connection import Connection
 from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
-from brokerd.server.produce.batch_checks import (
-    VALIDATE_ALL,
-    admit,
-    check_records,
-    may_check_records,
-)
-from brokerd.server.produce.partition_checks import writable_partition
-from brokerd.server.produce.produce_state import (
+from brokerd.server.produce.decoded_produce_cache import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
+from brokerd.server.produce.produce_metadata import (
     ACKS_ALL,
     PartitionRequest,
     PartitionResult,
-    ProduceState,
+    ProduceMetadata,
 )
-from brokerd.server.produce.repeated_produces import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.responses import ProduceResponder
+from brokerd.server.produce.validate_batch import (
+    VALIDATE_ALL,
+    may_validate_records,
+    validate_batch,
+    validate_records_if_needed,
+)
+from brokerd.server.produce.validate_partition import writable_partition
 from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 
@@ -57,7 +57,7 @@ RecognisedRun = tuple[Connection, ProduceMemo, list[int], int]
 Place = KafkaError | tuple[Partition, int | KafkaError]
 """Of one partition of a request: why there is none, or the partition and either the index of its
 batch among that partition's batches or why it was refused."""
-ParsedRequest = tuple[Connection, ProduceState, list[Place]]
+ParsedRequest = tuple[Connection, ProduceMetadata, list[Place]]
 
 
 class ProduceHandler:
@@ -103,7 +103,7 @@ class ProduceHandler:
             first = len(batches) if batches else 0
             found: list[memoryview] = batches or []
             if memo.checks_records:
-                behind, ids = self._take_and_check_records(memo, buffer, view, position, found)
+                behind, ids = self._take_and_validate_records(memo, buffer, view, position, found)
             else:
                 behind, ids = memo.take(buffer, view, position, end, found)
             if ids:
@@ -134,7 +134,7 @@ class ProduceHandler:
         if self.unappended and self.unappended[0][0] is not connection:
             self.append_tick()
 
-    def _take_and_check_records(
+    def _take_and_validate_records(
         self,
         memo: ProduceMemo,
         buffer: bytearray,
@@ -150,7 +150,7 @@ class ProduceHandler:
         partition = memo.partition
         records = batches[-1]
         try:
-            work = check_records(
+            work = validate_records_if_needed(
                 read_header(records), records, self._validates_all, partition.log.config,
                 memo.topic_partition, self._clock.now_ms(),
             )  # fmt: skip
@@ -173,12 +173,12 @@ class ProduceHandler:
         if len(request.partitions) > 1:
             request = _without_repeats(request)
         places = [self._place(request, wanted, header) for wanted in request.partitions]
-        self.unappended.append((connection, ProduceState.of(header, request), places))
+        self.unappended.append((connection, ProduceMetadata.of(header, request), places))
         if 0 <= request.prefix_end <= MEMO_MAX_BYTES and isinstance(places[0], tuple):
             partition = places[0][0]
             connection.produce_memo = memo = ProduceMemo(
                 bytes(frame[8 : request.prefix_end]), header.api_version, request, partition,
-                may_check_records(self._validates_all, partition.log.config),
+                may_validate_records(self._validates_all, partition.log.config),
             )  # fmt: skip
             self._memos.add(memo, frame)
 
@@ -191,7 +191,7 @@ class ProduceHandler:
             return error.alone()
         assert wanted.records is not None
         try:
-            work = admit(
+            work = validate_batch(
                 wanted.records, header.api_version, self._validates_all, partition.log.config,
                 f"{wanted.topic}-{wanted.partition}", self._clock.now_ms(),
             )  # fmt: skip
@@ -308,7 +308,11 @@ class ProduceHandler:
             connection.output.add(b"".join(frames))
 
     def _answer_parsed(
-        self, connection: Connection, state: ProduceState, places: list[Place], outcomes: Outcomes
+        self,
+        connection: Connection,
+        state: ProduceMetadata,
+        places: list[Place],
+        outcomes: Outcomes,
     ) -> None:
         if not connection.closed:
             results = [_result_of(place, outcomes) for place in places]
@@ -323,11 +327,11 @@ def _without_repeats(request: ProduceRequest) -> ProduceRequest:
 
 def _as_parsed(
     memo: ProduceMemo, correlation_id: int, pending: BatchesByPartition, index: int
-) -> tuple[ProduceState, list[Place]]:
+) -> tuple[ProduceMetadata, list[Place]]:
     """A recognised request as a ParsedRequest has it, without the connection."""
     partition = memo.partition
     wanted = [PartitionRequest(memo.topic, partition.index, len(pending[partition][index]))]
-    state = ProduceState(memo.version, correlation_id, memo.acks, memo.timeout_ms, wanted)
+    state = ProduceMetadata(memo.version, correlation_id, memo.acks, memo.timeout_ms, wanted)
     return state, [(partition, index)]
 
 

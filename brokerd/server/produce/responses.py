@@ -7,14 +7,19 @@ from dataclasses import dataclass
 from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
-from brokerd.protocol.produce import PartitionRecords, PartitionReply, decode_produce
-from brokerd.protocol.record_validator import RefusedRecords
+from brokerd.protocol.log_validator.validate_records import RefusedRecords
+from brokerd.protocol.produce_request import PartitionRecords, decode_produce
+from brokerd.protocol.produce_response import PartitionReply
 from brokerd.replication.partition import Partition
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
 from brokerd.server.produce.append_queues import AppendFuture
 from brokerd.server.produce.delayed_produce import AwaitAppends, AwaitDurable, mark_of
-from brokerd.server.produce.produce_state import PartitionRequest, PartitionResult, ProduceState
+from brokerd.server.produce.produce_metadata import (
+    PartitionRequest,
+    PartitionResult,
+    ProduceMetadata,
+)
 from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import Since
@@ -38,7 +43,7 @@ class ProduceResponder:
     purgatory: Purgatory
 
     def answer(
-        self, connection: Connection, state: ProduceState, results: list[PartitionResult]
+        self, connection: Connection, state: ProduceMetadata, results: list[PartitionResult]
     ) -> None:
         """Replies, or waits for what has to be waited for."""
         if any(isinstance(each.outcome, AppendFuture) for each in results):
@@ -49,7 +54,7 @@ class ProduceResponder:
     def answer_appended(
         self,
         connection: Connection,
-        state: ProduceState,
+        state: ProduceMetadata,
         results: list[PartitionResult],
         slot: Slot | None = None,
         since: Since | None = None,
@@ -136,4 +141,4 @@ def refuse_old_produce(connection: Connection, header: RequestHeader, frame: mem
         PartitionReply(wanted.topic, wanted.partition, int(ErrorCode.UNSUPPORTED_VERSION))
         for wanted in request.partitions
     ]
-    connection.output.add(ProduceState.of(header, request).frame(replies))
+    connection.output.add(ProduceMetadata.of(header, request).frame(replies))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.leader_epochs import NO_EPOCH
+from brokerd.log.leader_epoch_file_cache import NO_EPOCH
 from brokerd.metric_counters import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.replication.partition import Partition

@@ -15,10 +15,10 @@ from collections.abc import Collection
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
+from brokerd.event_loop_turns import TURN_S
 from brokerd.replication.partition import Partition
 from brokerd.server.requests.ack_timers import AckQueues
 from brokerd.server.requests.request_times import RequestTimes
-from brokerd.turns import TURN_S
 
 if TYPE_CHECKING:
     from brokerd.server.fetch.delayed_fetch import DelayedFetch

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.event_loop_turns import in_thread
 from brokerd.protocol import list_offsets_v0, messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.error_responses import error_fields
-from brokerd.server.requests.context import Reply, RequestContext
-from brokerd.turns import in_thread
+from brokerd.server.requests.request_context import Reply, RequestContext
 
 logger = logging.getLogger(__name__)
 

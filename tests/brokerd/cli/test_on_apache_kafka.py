@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from brokerd.coordinator.group.partitioner import partition_for
+from brokerd.coordinator.group.partition_for_group import partition_for
 from tests.support.brokerd_tools import brokerd
 from tests.support.kafka import ApacheKafka
 from tests.support.kafka_tools import kafka

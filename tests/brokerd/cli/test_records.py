@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.coordinator.group.partitioner import partition_for
+from brokerd.coordinator.group.partition_for_group import partition_for
 from tests.brokerd.cli.tool import At, consume, produce
 from tests.support.brokerd import Brokerd
 from tests.support.brokerd_tools import brokerd

@@ -19,8 +19,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
+from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.metadata_image import ImageDelta
-from brokerd.cluster.settings import ClusterSettings
 from brokerd.cluster.zookeeper.znode_json import Endpoint
 from tests.support.zookeeper import ZooKeeper
 

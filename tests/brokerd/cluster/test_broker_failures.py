@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from kazoo.client import KazooClient
 
-from brokerd.cluster.admin.requests import NewTopic
+from brokerd.cluster.admin.new_topic_plan import NewTopic
 from brokerd.cluster.controller.controller_election import ControllerEpoch
-from brokerd.cluster.controller.service import ControllerService, DeposedError
+from brokerd.cluster.controller.controller_service import ControllerService, DeposedError
+from brokerd.cluster.membership.broker_registration import ClusterError
 from brokerd.cluster.membership.change_feed import Feed
-from brokerd.cluster.membership.registration import ClusterError
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage
 from brokerd.cluster.zookeeper import session_file
 from brokerd.cluster.zookeeper.change_entries import decode_entry
-from brokerd.cluster.zookeeper.operations import Create
+from brokerd.cluster.zookeeper.multi_operations import Create
 from brokerd.errors import ErrorCode, KafkaError
 from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper

@@ -4,7 +4,7 @@ import pytest
 
 from brokerd.config.broker_config import ConfigError, known_keys, parse
 from brokerd.config.log_config import LogConfig
-from brokerd.config.values import read_properties
+from brokerd.config.value_parsers import read_properties
 
 BASE = "broker.id=1\nzookeeper.connect=127.0.0.1:2181/aerie\nlog.dirs=/a, /b\n"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.config.broker_config import BrokerConfig, parse
-from brokerd.config.dynamic_config_changes import BrokerSettings
+from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
 from brokerd.config.permitted_listener_changes import ADDED_MAX, reaches_further, with_listener_of
 from brokerd.config.tls_settings import Store, TlsSettings
 
@@ -31,7 +31,7 @@ def file() -> BrokerConfig:
 
 def taken(own: dict[str, str]) -> tuple[BrokerConfig, str]:
     """What holds with these settings of the broker's own, and why they do not."""
-    config, problems = BrokerSettings(static=file(), own=own).effective()
+    config, problems = DynamicBrokerConfig(static=file(), own=own).effective()
     return config, "".join(problems)
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import checkpoints, names
+from brokerd.log import checkpoint_file, file_names
 from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS
 from brokerd.log.unified_log import UnifiedLog
@@ -109,7 +109,7 @@ def life(directory: Path, tell: Tell) -> None:
     transactions(manager.create("t", 1, TOPIC_ID, CONFIG, NOW_MS), tell)
     first.append(8, 1)
     manager.tasks.tick_checkpoints(NOW_MS + DEFAULT_INTERVALS.checkpoint_interval_ms)
-    write_offsets(manager, checkpoints.HIGH_WATERMARK, {("t", 0): 32, ("t", 1): 2})
+    write_offsets(manager, checkpoint_file.HIGH_WATERMARK, {("t", 0): 32, ("t", 1): 2})
     first.delete_before(manager, 9)
     manager.tasks.tick_retention(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
     manager.tasks.tick_delete(NOW_MS + DEFAULT_INTERVALS.retention_interval_ms)
@@ -144,9 +144,9 @@ def recovery(directory: Path, tell: Tell) -> None:
             path.unlink()
         (directory / "t-0" / f"{1:020d}.timeindex").touch()
         oldest = min((directory / "t-0").glob("*.log"))
-        shutil.copy(oldest, f"{oldest}{names.SWAP}")
-        (directory / "t-1" / f"{99:020d}.log{names.CLEANED}").touch()
-        (directory / "t-1" / f"{98:020d}.log{names.DELETED}").touch()
+        shutil.copy(oldest, f"{oldest}{file_names.SWAP}")
+        (directory / "t-1" / f"{99:020d}.log{file_names.CLEANED}").touch()
+        (directory / "t-1" / f"{98:020d}.log{file_names.DELETED}").touch()
         (directory / "torn").touch()
         return
     manager = open_manager([str(directory)], 1, now_ms=NOW_MS)

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import inspection
-from brokerd.log.context import Detail, LogContext
 from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.inspection import SegmentInfo, describe
 from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.loading.loader import load
+from brokerd.log.log_context import Detail, LogContext
 from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import BatchHeader, Record, encode_batch, iter_batches, iter_records

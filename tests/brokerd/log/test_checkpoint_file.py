@@ -1,225 +1,51 @@
-"""What a checkpoint says of a deleted log is never taken for that of a log made anew."""
+"""Checkpoint files."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from uuid import UUID
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from brokerd.log import checkpoint_round, checkpoints
-from brokerd.log.checkpoint_file import CheckpointFile, CheckpointJob
-from brokerd.log.io.disk_jobs import SyncJob
-from brokerd.log.io.flush import FlushJob
-from brokerd.log.log_manager import LogManager
-from tests.brokerd.log.managers import CONFIG, crash, fill, start
-from tests.brokerd.log.support import NOW_MS, Disk, batch, records, write_offsets
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.checkpoint_file import offset_entries, read_offsets, write_entries
+from brokerd.topic_partition import TopicPartition
 
-KEY = ("t", 0)
-KEPT = ("u", 0)
-Work = Callable[[LogManager, Disk, Callable[[], None]], None]
+topics = st.from_regex(r"[a-zA-Z0-9._-]{1,20}", fullmatch=True)
 
 
-def make_anew(manager: LogManager) -> None:
-    """Delete a log and have another of its name acknowledge records."""
-    manager.delete("t", 0, NOW_MS)
-    log = manager.create("t", 0, UUID(int=9), CONFIG, NOW_MS)
-    for number in range(16):
-        log.append([batch(size=300, timestamp_ms=NOW_MS + number)], 0, NOW_MS)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    offsets=st.dictionaries(
+        st.tuples(topics, st.integers(0, 10_000)), st.integers(0, 2**62), max_size=20
+    )
+)
+def test_offsets_come_back(tmp_path: Path, offsets: dict[TopicPartition, int]) -> None:
+    write_entries(tmp_path / "c", offset_entries(offsets), sync=False)
+    assert read_offsets(tmp_path / "c") == offsets
 
 
-def written(manager: LogManager, disk: Disk, then: Callable[[], None]) -> None:
-    manager.tasks.save_log_starts(manager.dirs.paths[0], lambda error: None)
-    disk.work_off()
-    then()
+def test_the_format_is_kafkas(tmp_path: Path) -> None:
+    write_entries(tmp_path / "c", offset_entries({("a-b", 3): 7}))
+    assert (tmp_path / "c").read_text() == "0\n1\na-b 3 7\n"
+    assert not (tmp_path / "c.tmp").exists()
 
 
-def submitted(manager: LogManager, disk: Disk, then: Callable[[], None]) -> None:
-    manager.tasks.save_log_starts(manager.dirs.paths[0], lambda error: None)
-    then()
+def test_a_missing_or_empty_file_has_no_entries(tmp_path: Path) -> None:
+    assert read_offsets(tmp_path / "c") == {}
+    (tmp_path / "c").touch()
+    assert read_offsets(tmp_path / "c") == {}
 
 
-def being_written(manager: LogManager, disk: Disk, then: Callable[[], None]) -> None:
-    """The new file is there, and has not taken its place yet."""
-    put = CheckpointJob._put
-
-    def late(job: CheckpointJob, temporary: str, path: str) -> None:
-        if path.endswith(checkpoints.LOG_START):
-            then()
-        put(job, temporary, path)
-
-    manager.tasks.save_log_starts(manager.dirs.paths[0], lambda error: None)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(CheckpointJob, "_put", late)
-        disk.work()
-
-
-def gathered(manager: LogManager, disk: Disk, then: Callable[[], None]) -> None:
-    """A round has asked the old log, and goes on."""
-    tasks = manager.tasks
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(checkpoint_round, "SLICE", 1)
-        while not tasks._log_starts._found.get(manager.dirs.paths[0]):
-            assert tasks.tick_checkpoints(NOW_MS)
-        then()
-        while tasks.tick_checkpoints(NOW_MS):
-            pass
-    disk.work()
-
-
-@pytest.mark.parametrize("stand", [written, submitted, being_written, gathered])
-@pytest.mark.parametrize("works_off", [False, True], ids=["at once", "later"])
-def test_a_kill_takes_nothing_of_a_log_made_anew(
-    tmp_path: Path, stand: Work, works_off: bool
-) -> None:
-    disk = Disk()
-    manager = start(tmp_path, submit=disk.append)
-    fill(manager)
-    fill(manager, "u")
-    for log in manager.all():
-        log.delete_records_before(13)
-    stand(manager, disk, lambda: make_anew(manager))
-    if works_off:
-        disk.work_off()
-    crash(manager)
-    manager = start(tmp_path)
-    new, other = manager.get("t", 0), manager.get("u", 0)
-    assert new is not None
-    assert other is not None
-    assert [record.offset for record in records(new)] == list(range(16))
-    assert (new.log_start_offset, new.recovery_point) == (0, 0)
-    if works_off or stand is written:
-        assert other.log_start_offset == 13
-    crash(manager)
-
-
-@pytest.fixture
-def disk() -> Disk:
-    return Disk()
-
-
-@pytest.fixture
-def manager(tmp_path: Path, disk: Disk) -> Iterator[LogManager]:
-    """Two logs, which every checkpoint names."""
-    manager = start(tmp_path, submit=disk.append)
-    fill(manager)
-    fill(manager, "u")
-    for name in checkpoints.ALL:
-        write_offsets(manager, name, {KEY: 13, KEPT: 12})
-    disk.work_off()
-    yield manager
-    manager.dirs.unlock()
-
-
-@pytest.mark.parametrize("name", checkpoints.ALL)
-def test_no_checkpoint_says_anything_of_an_older_log(
-    manager: LogManager, tmp_path: Path, name: str
-) -> None:
-    manager.delete("t", 0, NOW_MS)
-    manager.create("t", 0, UUID(int=9), CONFIG, NOW_MS)
-    assert checkpoints.read_offsets(tmp_path / name) == {KEY: 0, KEPT: 12}
-
-
-def test_nor_after_a_restart_that_came_before_the_log_was_made_anew(
-    manager: LogManager, tmp_path: Path
-) -> None:
-    manager.delete("t", 0, NOW_MS)
-    crash(manager)
-    manager = start(tmp_path)
-    for name in (checkpoints.CLEANER, checkpoints.HIGH_WATERMARK):
-        manager.dirs.read(name)  # as their owners do
-    manager.create("t", 0, UUID(int=9), CONFIG, NOW_MS)
-    for name in checkpoints.ALL:
-        assert checkpoints.read_offsets(tmp_path / name).get(KEY, 0) == 0
-    crash(manager)
-
-
-def test_logs_that_went_together_are_forgotten_together(
-    manager: LogManager, tmp_path: Path, disk: Disk
-) -> None:
-    manager.delete("t", 0, NOW_MS)
-    manager.delete("u", 0, NOW_MS)
-    manager.create("t", 0, UUID(int=9), CONFIG, NOW_MS)
-    disk.clear()
-    manager.create("u", 0, UUID(int=9), CONFIG, NOW_MS)
-    assert disk.of(SyncJob) == []
-    assert checkpoints.read_offsets(tmp_path / checkpoints.LOG_START) == {KEY: 0, KEPT: 0}
-
-
-@pytest.mark.parametrize("count", [2, 2 * checkpoints.LOOKED_FOR_MAX])
-def test_of_the_others_what_was_said_stays(tmp_path: Path, count: int) -> None:
-    path = tmp_path / "file"
-    names = [f"{'t' * (1 + number % 3)} {number}" for number in range(count)]
-    checkpoints.write_entries(path, [f"{name} 17" for name in names])
-    file = CheckpointFile(str(path))
-    gone = {("t", number) for number in range(0, count, 3)}
-    file.forget(gone)
-    assert checkpoints.read_offsets(file.path) == {
-        (name.split()[0], number): 0 if number % 3 == 0 else 17 for number, name in enumerate(names)
-    }
-
-
-def test_files_are_synced_once_for_many_logs(manager: LogManager, disk: Disk) -> None:
-    for topic in ("t", "u"):
-        log = manager.get(topic, 0)
-        assert log is not None
-        log.topic_id = UUID(int=8)
-        manager.create(topic, 0, UUID(int=9), CONFIG, NOW_MS)  # while the older one is there
-    assert len(disk.of(SyncJob)) == len(checkpoints.ALL)
-    disk.work_off()
-
-
-def test_it_is_durable_before_anything_of_the_new_log(manager: LogManager, disk: Disk) -> None:
-    make_anew(manager)
-    log = manager.get("t", 0)
-    assert log is not None
-    log.local.begin_flush(log.log_end_offset)
-    kinds = [type(job) for job in disk]
-    assert kinds.index(FlushJob) > max(at for at, kind in enumerate(kinds) if kind is SyncJob)
-    assert kinds.count(SyncJob) == len(checkpoints.ALL)
-    disk.work_off()
-
-
-def test_what_is_said_of_the_new_log_is_written_where_it_is_what_was_said_of_the_old_one(
-    manager: LogManager, disk: Disk, tmp_path: Path
-) -> None:
-    tasks = manager.tasks
-    tasks.write_checkpoints()
-    before = checkpoints.read_offsets(tmp_path / checkpoints.RECOVERY_POINT)
-    manager.delete("t", 0, NOW_MS)
-    fill(manager)
-    disk.work_off()
-    tasks.write_checkpoints()
-    assert checkpoints.read_offsets(tmp_path / checkpoints.RECOVERY_POINT) == before
-
-
-def test_what_another_directory_says_of_a_log_is_not_believed(tmp_path: Path) -> None:
-    manager = start(tmp_path / "a", tmp_path / "b")
-    fill(manager)
-    write_offsets(manager, checkpoints.HIGH_WATERMARK, {KEY: 5})
-    (tmp_path / "b" / checkpoints.HIGH_WATERMARK).write_text("0\n1\nt 0 19\n")
-    assert manager.dirs.read(checkpoints.HIGH_WATERMARK) == {KEY: 5}
-    manager.shutdown()
-
-
-def test_a_sync_that_fails_is_told(tmp_path: Path) -> None:
-    told: list[OSError | None] = []
-    (tmp_path / "no directory").touch()
-    job = SyncJob(str(tmp_path / "no directory" / "file"), told.append)
-    job.run()
-    job.finish()
-    assert [error and error.filename for error in told] == [str(tmp_path / "no directory" / "file")]
-
-
-def test_what_another_directory_says_of_a_log_costs_it_nothing(tmp_path: Path) -> None:
-    manager = start(tmp_path / "a", tmp_path / "b")
-    fill(manager)
-    fill(manager, "u")
-    write_offsets(manager, checkpoints.HIGH_WATERMARK, {KEY: 5, KEPT: 7})
-    at = {key: Path(log_dir.path) for key, log_dir in manager.dirs.of.items()}
-    (at[KEPT] / checkpoints.LOG_START).write_text("0\n1\nt 0 19\n")
-    manager.delete("u", 0, NOW_MS)
-    crash(manager)
-    manager = start(tmp_path / "a", tmp_path / "b")
-    manager.create("u", 0, UUID(int=9), CONFIG, NOW_MS)
-    assert manager.dirs.read(checkpoints.HIGH_WATERMARK)[KEY] == 5
-    crash(manager)
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("\n", 1), ("0\n", 2), ("1\n0\n", 1), ("0\n²\n", 2), ("0\n2\na 0 1\n", 2),
+        ("0\n1\na 0\n", 3), ("0\n2\na 0 1\na b c\n", 4), ("0\n1\na 0 -1\n", 3),
+        ("0\n1\na 0 9223372036854775808\n", 3),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_and_its_line_are_named(tmp_path: Path, text: str, line: int) -> None:
+    (tmp_path / "c").write_text(text)
+    with pytest.raises(KafkaError, match=f"is not a checkpoint file: line {line}: ") as caught:
+        read_offsets(tmp_path / "c")
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR

@@ -22,8 +22,8 @@ ROOT = Path(__file__).parents[3]
 CONFIG = LogConfig(segment_bytes=1500, index_interval_bytes=200, file_delete_delay_ms=0)
 PRODUCER = 7
 MODULES = (
-    "checkpoints", "cleaner.cleaned_segment_writer", "cleaner.replace_segments",
-    "dirs.log_dir", "indexes.offset_index", "indexes.txn_index", "io.files", "io.flush",
+    "checkpoint_file", "cleaner.cleaned_segment_writer", "cleaner.replace_segments",
+    "dirs.log_dir", "indexes.offset_index", "indexes.transaction_index", "io.files", "io.flush",
     "loading.loader", "loading.recovery", "log_manager", "producer_snapshot",
     "segments.segment_list", "segments.segment",
 )  # fmt: skip

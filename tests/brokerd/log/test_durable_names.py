@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.checkpoint_file import CheckpointJob
 from brokerd.log.io.disk_jobs import SyncJob
+from brokerd.log.offset_checkpoint_file import CheckpointJob
 from tests.brokerd.log.cleaner.support import CompactedLog, keyed
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch, open_log, open_manager
 

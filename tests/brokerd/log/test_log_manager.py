@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import checkpoints
+from brokerd.log import checkpoint_file
 from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.managers import CONFIG, crash, fill, start
@@ -54,12 +54,12 @@ def test_of_what_was_left_cleanly_only_logs_that_no_checkpoint_knows_are_recover
         fill(manager, f"known-{name}")
         fill(manager, f"unknown-{name}")
         manager.shutdown()
-    Path(tmp_path, "a", checkpoints.RECOVERY_POINT).write_text("0\n1\nknown-a 0 20\n")
-    Path(tmp_path, "b", checkpoints.RECOVERY_POINT).write_text("garbage")
+    Path(tmp_path, "a", checkpoint_file.RECOVERY_POINT).write_text("0\n1\nknown-a 0 20\n")
+    Path(tmp_path, "b", checkpoint_file.RECOVERY_POINT).write_text("garbage")
     events = Events()
     manager = start(tmp_path / "a", tmp_path / "b", on_event=events)
     assert events.kinds() == ["recovery"] * 3
-    assert len([line for line in caplog.messages if checkpoints.RECOVERY_POINT in line]) == 1
+    assert len([line for line in caplog.messages if checkpoint_file.RECOVERY_POINT in line]) == 1
     assert {log.log_end_offset for log in manager.all()} == {20}
     manager.shutdown()
 
@@ -132,14 +132,14 @@ def test_a_directory_that_cannot_note_its_cluster_fails_like_any_other_with_its_
     fill(manager, "two")
     full = manager.directory_of("two", 0)
     assert full != manager.directory_of("one", 0)
-    replace_file = checkpoints.replace_file
+    replace_file = checkpoint_file.replace_file
 
     def replace(path: Path, text: str, **options: Any) -> None:
         if str(path) == f"{full}/meta.properties":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
         replace_file(path, text, **options)
 
-    monkeypatch.setattr(checkpoints, "replace_file", replace)
+    monkeypatch.setattr(checkpoint_file, "replace_file", replace)
     manager.join("mine")
     (failed,) = manager.take_failed()
     assert (failed.path, failed.partitions) == (full, [("two", 0)])
@@ -177,7 +177,7 @@ def test_a_damaged_checkpoint_is_named_and_everything_is_there(
     manager.shutdown()
     (tmp_path / name).write_bytes(junk)
     manager = start(tmp_path)
-    manager.dirs.read(checkpoints.HIGH_WATERMARK)
+    manager.dirs.read(checkpoint_file.HIGH_WATERMARK)
     log = manager.get("t", 0)
     assert log is not None
     assert [record.offset for record in records(log)] == list(range(20))

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import checkpoints
-from brokerd.log.checkpoint_file import CheckpointJob
+from brokerd.log import checkpoint_file
 from brokerd.log.io.disk_jobs import DiskJob
+from brokerd.log.offset_checkpoint_file import CheckpointJob
 from brokerd.log.scheduled_tasks import (
     DEFAULT_INTERVALS,
     FLUSH_LOOK_MS,
@@ -70,7 +70,7 @@ def test_log_starts_have_an_interval_of_their_own(tmp_path: Path) -> None:
     manager.all()[0].flush()
     manager.all()[0].delete_records_before(1)
     starts, points = (
-        tmp_path / name for name in (checkpoints.LOG_START, checkpoints.RECOVERY_POINT)
+        tmp_path / name for name in (checkpoint_file.LOG_START, checkpoint_file.RECOVERY_POINT)
     )
     manager.tasks.tick_checkpoints(NOW_MS + 499)
     assert starts.read_text() == "0\n0\n"
@@ -87,8 +87,8 @@ def test_high_watermarks_are_kept_per_directory(tmp_path: Path) -> None:
     for partition in range(4):
         manager.create("t", partition, TOPIC_ID, CONFIG, NOW_MS)
     marks = {("t", partition): partition * 10 for partition in range(4)}
-    write_offsets(manager, checkpoints.HIGH_WATERMARK, marks)
-    assert manager.dirs.read(checkpoints.HIGH_WATERMARK) == marks
+    write_offsets(manager, checkpoint_file.HIGH_WATERMARK, marks)
+    assert manager.dirs.read(checkpoint_file.HIGH_WATERMARK) == marks
     entries = (tmp_path / "a" / "replication-offset-checkpoint").read_text().splitlines()
     assert len(entries) == 4
     manager.shutdown()
@@ -134,13 +134,13 @@ def test_a_truncation_writes_down_at_once_that_less_is_durable(tmp_path: Path) -
             log.append([batch()], 0, NOW_MS)
         log.flush()
     manager.tasks.write_checkpoints()
-    path = tmp_path / checkpoints.RECOVERY_POINT
+    path = tmp_path / checkpoint_file.RECOVERY_POINT
     log.truncate_to(3)
-    assert checkpoints.read_offsets(path) == {("t", 0): 8, ("u", 0): 3}
+    assert checkpoint_file.read_offsets(path) == {("t", 0): 8, ("u", 0): 3}
     log.append([batch()], 1, NOW_MS)
     log.truncate_to(3)
     log.start_at(1)
-    assert checkpoints.read_offsets(path) == {("t", 0): 8, ("u", 0): 1}
+    assert checkpoint_file.read_offsets(path) == {("t", 0): 8, ("u", 0): 1}
     crash(manager)
 
 
@@ -161,7 +161,7 @@ def test_logs_that_are_cut_one_after_another_share_what_is_written_down(tmp_path
         written += isinstance(job, CheckpointJob)
         job.run()
         job.finish()
-    found = checkpoints.read_offsets(tmp_path / checkpoints.RECOVERY_POINT)
+    found = checkpoint_file.read_offsets(tmp_path / checkpoint_file.RECOVERY_POINT)
     assert (written, found) == (2, {("t", index): 5 for index in range(10)})
     crash(manager)
 
@@ -180,7 +180,7 @@ def test_a_log_that_its_first_use_cuts_has_the_recovery_points_written_at_once(
     torn = manager.get("t", 0)
     assert torn is not None
     torn.load()
-    found = checkpoints.read_offsets(tmp_path / checkpoints.RECOVERY_POINT)
+    found = checkpoint_file.read_offsets(tmp_path / checkpoint_file.RECOVERY_POINT)
     assert found == {("t", 0): torn.recovery_point}
     assert torn.recovery_point < 8
     crash(manager)

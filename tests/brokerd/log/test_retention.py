@@ -4,8 +4,8 @@ from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log import retention
-from brokerd.log.context import LogContext
 from brokerd.log.io.open_files import OpenFiles
+from brokerd.log.log_context import LogContext
 from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen, segments_of

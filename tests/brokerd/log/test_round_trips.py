@@ -10,12 +10,12 @@ from uuid import UUID
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brokerd.log import topic_ids
+from brokerd.log import partition_metadata_file
 from brokerd.log.end_transaction_marker import Marker, read_marker
-from brokerd.log.indexes import txn_index
+from brokerd.log.indexes import transaction_index
 from brokerd.log.indexes.time_index import TimeIndex
-from brokerd.log.indexes.txn_index import AbortedTxn
-from brokerd.log.leader_epochs import LeaderEpochFileCache
+from brokerd.log.indexes.transaction_index import AbortedTxn
+from brokerd.log.leader_epoch_file_cache import LeaderEpochFileCache
 from brokerd.protocol.records import (
     CONTROL,
     DELETE_HORIZON,
@@ -70,9 +70,9 @@ def test_an_index_of_aborted_transactions(
     path = str(tmp_path / "txnindex")
     Path(path).unlink(missing_ok=True)
     start = min(start, len(entries))
-    txn_index.write(path, entries[:start], 0)
-    txn_index.write(path, entries, start)
-    assert txn_index.read(path) == entries
+    transaction_index.write(path, entries[:start], 0)
+    transaction_index.write(path, entries, start)
+    assert transaction_index.read(path) == entries
 
 
 @in_tmp_path
@@ -91,8 +91,8 @@ def test_leader_epochs(tmp_path: Path, steps: list[tuple[int, int]]) -> None:
 @in_tmp_path
 @given(topic_id=st.uuids(allow_nil=False))
 def test_the_id_of_a_topic(tmp_path: Path, topic_id: UUID) -> None:
-    topic_ids.write(str(tmp_path), topic_id)
-    assert topic_ids.read(str(tmp_path)) == topic_id
+    partition_metadata_file.write(str(tmp_path), topic_id)
+    assert partition_metadata_file.read(str(tmp_path)) == topic_id
 
 
 @given(

@@ -9,11 +9,11 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoint_file, checkpoint_round, closing, scheduled_tasks
-from brokerd.log.checkpoint_file import CheckpointJob
+from brokerd.log import checkpoint_writer, close_all_logs, offset_checkpoint_file, scheduled_tasks
 from brokerd.log.io.disk_jobs import RemoveJob, run_now
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.log_manager import LogManager
+from brokerd.log.offset_checkpoint_file import CheckpointJob
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, INITIAL_DELAY_MS
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Disk, batch, open_manager
 
@@ -71,7 +71,7 @@ def test_a_slice_of_retention_is_smaller_where_segments_go(
 def test_checkpoints_are_gathered_in_slices_and_written_when_they_say_something_new(
     manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(checkpoint_round, "SLICE", 4)
+    monkeypatch.setattr(checkpoint_writer, "SLICE", 4)
     tasks = manager.tasks
     assert [tasks.tick_checkpoints(CHECKPOINT_MS), len(disk)] == [True, 0]
     while tasks.tick_checkpoints(CHECKPOINT_MS):
@@ -121,7 +121,7 @@ def test_a_log_start_that_was_saved_stays_when_an_older_round_ends(
     manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path, log_starts: Callable[[], str],
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(checkpoint_round, "SLICE", 4)
+    monkeypatch.setattr(checkpoint_writer, "SLICE", 4)
     tasks, log = manager.tasks, manager.all()[3]
     log.delete_records_before(5)
     while not tasks._log_starts._found.get(str(tmp_path)):
@@ -171,7 +171,7 @@ def no_memory(*args: object, **kwargs: object) -> None:
 def test_what_there_was_no_memory_for_is_not_taken_as_done(
     manager: LogManager, disk: Disk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(checkpoint_file, "write_entries", no_memory)
+    monkeypatch.setattr(offset_checkpoint_file, "write_entries", no_memory)
     monkeypatch.setattr(os, "fdatasync", no_memory)
     told: list[OSError | None] = []
     log = manager.all()[3]
@@ -243,7 +243,7 @@ def test_many_logs_are_made_durable_by_one_call(
 ) -> None:
     synced: list[str] = []
     manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
-    for partition in range(closing.SYNCED_SINGLY_MAX + 1):
+    for partition in range(close_all_logs.SYNCED_SINGLY_MAX + 1):
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)
 
@@ -251,7 +251,7 @@ def test_many_logs_are_made_durable_by_one_call(
         synced.append(path)
         return True
 
-    monkeypatch.setattr(closing, "sync_filesystem", sync)
+    monkeypatch.setattr(close_all_logs, "sync_filesystem", sync)
     manager.shutdown()
     assert synced == [str(tmp_path)]
     manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
@@ -267,9 +267,9 @@ def test_a_directory_whose_file_system_cannot_be_synced_is_recovered_next_time(
         raise OSError(5, "Input/output error", path)
 
     manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
-    for partition in range(closing.SYNCED_SINGLY_MAX + 1):
+    for partition in range(close_all_logs.SYNCED_SINGLY_MAX + 1):
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)
-    monkeypatch.setattr(closing, "sync_filesystem", fail)
+    monkeypatch.setattr(close_all_logs, "sync_filesystem", fail)
     manager.shutdown()
     assert not (tmp_path / ".kafka_cleanshutdown").exists()

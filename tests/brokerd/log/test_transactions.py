@@ -13,9 +13,9 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import retention
 from brokerd.log.cleaner.cleanable_offsets import aborted_across
-from brokerd.log.indexes import txn_index
+from brokerd.log.indexes import transaction_index
 from brokerd.log.indexes.offset_index import CorruptIndexError
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.segments.segment_list import SegmentList
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import (
@@ -134,22 +134,22 @@ def test_aborted_transactions_are_told_for_what_is_read(tmp_path: Path) -> None:
     assert aborted(log, 0) == [(5, 0), (5, 6)]
     assert aborted(log, 3) == [(5, 0), (5, 6)]
     assert aborted(log, 5) == [(5, 6)]
-    entries = txn_index.read(f"{tmp_path}/{0:020d}.txnindex")
+    entries = transaction_index.read(f"{tmp_path}/{0:020d}.txnindex")
     assert entries == [AbortedTxn(5, 0, 4, 2), AbortedTxn(5, 6, 7, 8)]
 
 
 def test_an_entry_has_34_bytes_as_kafka_writes_them(tmp_path: Path) -> None:
     path = str(tmp_path / "x.txnindex")
-    txn_index.write(path, [AbortedTxn(5, 2, 4, 3)], 0)
+    transaction_index.write(path, [AbortedTxn(5, 2, 4, 3)], 0)
     assert Path(path).read_bytes() == struct.pack(">hqqqq", 0, 5, 2, 4, 3)
-    assert txn_index.read(path) == [AbortedTxn(5, 2, 4, 3)]
+    assert transaction_index.read(path) == [AbortedTxn(5, 2, 4, 3)]
     with open(path, "ab") as file:
         file.write(b"half of one")
     with pytest.raises(CorruptIndexError):
-        txn_index.read(path)
-    txn_index.write(path, [AbortedTxn(5, 2, 4, 3), AbortedTxn(6, 5, 7, 8)], 1)
+        transaction_index.read(path)
+    transaction_index.write(path, [AbortedTxn(5, 2, 4, 3), AbortedTxn(6, 5, 7, 8)], 1)
     assert len(Path(path).read_bytes()) == 68
-    assert txn_index.read(path)[1].producer_id == 6
+    assert transaction_index.read(path)[1].producer_id == 6
 
 
 def test_a_transaction_that_ends_in_a_later_segment_is_told_in_the_first(tmp_path: Path) -> None:

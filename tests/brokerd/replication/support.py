@@ -5,7 +5,7 @@ from typing import Any
 
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.partition import Partition
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, open_log
 
 

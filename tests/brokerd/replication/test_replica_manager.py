@@ -5,7 +5,7 @@ from pathlib import Path
 from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import checkpoints
+from brokerd.log import checkpoint_file
 from brokerd.log.log_manager import LogManager
 from brokerd.replication.replica_manager import HIGH_WATERMARK_INTERVAL_MS, ReplicaManager
 from tests.brokerd.log.support import NOW_MS, batch, open_manager
@@ -64,7 +64,7 @@ def test_records_and_high_watermark_survive_a_restart(tmp_path: Path) -> None:
 def test_high_watermarks_of_partitions_not_assigned_yet_are_kept(tmp_path: Path) -> None:
     logs, replicas = start_again_with_records(tmp_path)
     replicas.tick(NOW_MS + HIGH_WATERMARK_INTERVAL_MS)
-    assert logs.dirs.read(checkpoints.HIGH_WATERMARK) == {("t", 0): 5}
+    assert logs.dirs.read(checkpoint_file.HIGH_WATERMARK) == {("t", 0): 5}
     logs.shutdown()
 
 

@@ -11,13 +11,13 @@ from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
 from brokerd.config.broker_config import BrokerConfig, parse
-from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.errors import KafkaError
+from brokerd.replication.partition_state import PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
-from brokerd.replication.state import PartitionState
 from brokerd.server.coordinator_runtime.group_service import GroupService
 from brokerd.server.requests.ack_timers import AckQueues
-from brokerd.server.requests.context import RequestContext
+from brokerd.server.requests.request_context import RequestContext
 from brokerd.topic_partition import TopicPartition
 from tests.brokerd.log.support import open_manager
 

@@ -7,16 +7,17 @@ from uuid import UUID
 
 import pytest
 
-from brokerd import turns
+from brokerd import event_loop_turns
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import Endpoint
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.log_config import LogConfig
-from brokerd.replication.state import PartitionState
-from brokerd.server.admin_http.events import EventRing
+from brokerd.replication.partition_state import PartitionState
+from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.api.metadata_cache import MetadataCache
-from brokerd.server.live_settings import LiveSettings
+from brokerd.server.broker_config_handler import BrokerConfigHandler
 from brokerd.server.metadata_publisher import MetadataPublisher
+from brokerd.server.topic_config_handler import TopicConfigHandler
 
 ID = UUID(int=7)
 
@@ -60,8 +61,9 @@ class Bench:
         )  # fmt: skip
         groups: Any = SimpleNamespace(on_delta=lambda _: None)
         self.replicas: Any = Replicas()
+        settings = BrokerConfigHandler(config, socket_server, lambda _: None)
         self._publisher = MetadataPublisher(
-            cluster, LiveSettings(config, socket_server, lambda _: None), self.replicas, groups,
+            cluster, settings, TopicConfigHandler(settings), self.replicas, groups,
             MetadataCache(self.image), EventRing(lambda: 0), is_ready=lambda: False,
         )  # fmt: skip
 
@@ -156,7 +158,7 @@ async def test_partitions_that_take_up_another_config_leave_others_their_turn(
         topics[name] = _topic(name, {"retention.ms": "5"})
     states = [_state(name) for name in topics]
     await bench.publish(partitions=states)
-    monkeypatch.setattr(turns, "TURN_S", -1)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", -1)
     for name in names:
         topics[name] = _topic(name, {"retention.ms": "6"})
     bench.replicas.asked.clear()

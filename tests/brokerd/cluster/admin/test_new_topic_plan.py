@@ -6,9 +6,14 @@ from uuid import UUID
 
 import pytest
 
-from brokerd.cluster.admin.new_topic_plan import automatic_topic, plan_creation, plan_new_partitions
-from brokerd.cluster.admin.requests import NewPartitions, NewTopic
-from brokerd.cluster.settings import ClusterSettings
+from brokerd.cluster.admin.new_topic_plan import (
+    NewPartitions,
+    NewTopic,
+    automatic_topic,
+    plan_creation,
+    plan_new_partitions,
+)
+from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.topic_names import collision_keys
 from brokerd.cluster.zookeeper.znode_json import TopicNode
 from brokerd.errors import ErrorCode, KafkaError

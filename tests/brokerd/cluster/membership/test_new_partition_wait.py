@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.cluster.admin.requests import NewPartitions
+from brokerd.cluster.admin.new_topic_plan import NewPartitions
 from brokerd.cluster.membership import new_partition_wait
 from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper

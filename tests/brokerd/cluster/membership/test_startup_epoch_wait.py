@@ -10,7 +10,7 @@ import pytest
 
 from brokerd.cluster import broker_lifecycle
 from brokerd.cluster.membership.startup_epoch_wait import StartupEpochWait
-from brokerd.replication.state import NO_LEADER, PartitionState
+from brokerd.replication.partition_state import NO_LEADER, PartitionState
 from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper
 

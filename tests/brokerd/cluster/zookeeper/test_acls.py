@@ -10,9 +10,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NoAuthError
 from kazoo.security import OPEN_ACL_UNSAFE
 
-from brokerd.cluster.admin.new_topic_plan import TopicPlan
-from brokerd.cluster.admin.requests import NewTopic
-from brokerd.cluster.membership.registration import ClusterError
+from brokerd.cluster.admin.new_topic_plan import NewTopic, TopicPlan
+from brokerd.cluster.membership.broker_registration import ClusterError
 from brokerd.cluster.zookeeper import acls, session_file
 from brokerd.security.jaas import Credentials
 from tests.brokerd.cluster.members import Members

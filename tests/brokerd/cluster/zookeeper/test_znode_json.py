@@ -16,7 +16,7 @@ from brokerd.cluster.zookeeper.znode_json import (
     ProducerIdBlock,
     TopicNode,
 )
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 
 _ids = st.integers(0, 2**31 - 1)
 _replicas = st.dictionaries(

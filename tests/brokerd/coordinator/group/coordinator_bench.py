@@ -7,10 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brokerd.config.group import GroupConfig
-from brokerd.coordinator.group import join_group, leave_group, sync_group
-from brokerd.coordinator.group import offsets as group_offsets
-from brokerd.coordinator.group.coordinator import GroupCoordinator
+from brokerd.config.group_config import GroupConfig
+from brokerd.coordinator.group import (
+    join_group,
+    leave_group,
+    offset_commit,
+    offset_deletion,
+    sync_group,
+)
+from brokerd.coordinator.group.group_coordinator import GroupCoordinator
 from brokerd.coordinator.group.messages import (
     CommitRequest,
     DeleteReply,
@@ -160,7 +165,7 @@ class Bench:
     def send_commit(self, *offsets: OffsetToCommit, **fields: Any) -> int:
         ticket = self._ticket()
         request = CommitRequest(**({"group_id": GROUP, "offsets": offsets} | fields))
-        self.handle(group_offsets.commit, ticket, request)
+        self.handle(offset_commit.commit, ticket, request)
         return ticket
 
     def commit(self, *offsets: OffsetToCommit, **fields: Any) -> list[ErrorCode] | None:
@@ -170,7 +175,7 @@ class Bench:
     def delete(self, group_id: str = GROUP) -> ErrorCode | None:
         ticket = self._ticket()
         self.take(
-            self.core.handle(self.clock.now_ms(), group_offsets.delete_group, ticket, group_id)
+            self.core.handle(self.clock.now_ms(), offset_deletion.delete_group, ticket, group_id)
         )
         reply: DeleteReply | None = self.replies.get(ticket)
         return None if reply is None else reply.error
@@ -178,7 +183,7 @@ class Bench:
     def delete_offsets(self, *partitions: TopicPartition) -> list[ErrorCode]:
         ticket = self._ticket()
         effects = self.core.handle(
-            self.clock.now_ms(), group_offsets.delete_offsets, ticket, GROUP, partitions
+            self.clock.now_ms(), offset_deletion.delete_offsets, ticket, GROUP, partitions
         )
         self.take(effects)
         reply: OffsetsReply = self.replies[ticket]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.config.group import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
+from brokerd.config.group_config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
 from brokerd.coordinator.group.messages import LeavingMember
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, RANGE, Bench

@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.coordinator.group import member_memory
-from brokerd.coordinator.group.coordinator import GroupCoordinator
+from brokerd.coordinator.group.group_coordinator import GroupCoordinator
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, Bench

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import pytest
 
-from brokerd.config.group import GroupConfig
-from brokerd.coordinator.group import offsets
-from brokerd.coordinator.group.coordinator import GroupCoordinator
+from brokerd.config.group_config import GroupConfig
+from brokerd.coordinator.group import offset_deletion
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.group_coordinator import GroupCoordinator
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import GroupState
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES
@@ -120,11 +120,11 @@ class Life:
         self.bench.tickets += 1
         now_ms = self.bench.clock.now_ms()
         self.bench.take(
-            self.bench.core.handle(now_ms, offsets.delete_group, self.bench.tickets, GROUP)
+            self.bench.core.handle(now_ms, offset_deletion.delete_group, self.bench.tickets, GROUP)
         )
 
     def forget(self) -> None:
-        self.bench.handle(offsets.forget_topics, {"t"})
+        self.bench.handle(offset_deletion.forget_topics, {"t"})
 
 
 def check(bench: Bench) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.config.group import GroupConfig
+from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group.messages import JoinReply, LeavingMember
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode

@@ -2,7 +2,7 @@
 
 from brokerd.log.cleaner.cleaned_transactions import Transactions
 from brokerd.log.cleaner.record_table import StoredBatch
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, read_header
 from tests.brokerd.log.cleaner.support import ABORT, COMMIT, keyed
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brokerd.log import checkpoints, retention
+from brokerd.log import checkpoint_file, retention
 from brokerd.log.cleaner.worker_messages import Limits
 from brokerd.log.segments import offset_for_timestamp
 from brokerd.protocol.records import read_header, write_crc
@@ -67,7 +67,7 @@ def test_a_compacted_log_says_the_same_of_every_key(
         assert None not in kept
         assert len(set(kept)) == len(kept)
         log.now_ms += 10**9
-        write_offsets(log.manager, checkpoints.CLEANER, {})
+        write_offsets(log.manager, checkpoint_file.CLEANER, {})
         second = CompactedLogAgain(log)
         assert last_values(second.content()) == last_values(before)
         assert all(value is not None for _, _, value in second.content())

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import checkpoints, retention
+from brokerd.log import checkpoint_file, retention
 from brokerd.log.cleaner.cleaning_round import clean
 from brokerd.log.cleaner.log_cleaner_manager import (
     Listener,
@@ -208,7 +208,7 @@ def test_a_log_that_cannot_be_read_is_uncleanable_and_those_behind_it_are_cleane
 
 def test_a_checkpoint_ends_with_its_topic(tmp_path: Path) -> None:
     log, workers, _ = dirty(tmp_path)
-    write_offsets(log.manager, checkpoints.CLEANER, {("t", 0): 90})
+    write_offsets(log.manager, checkpoint_file.CLEANER, {("t", 0): 90})
     cleaner = LogCleanerManager(log.manager, workers, lambda: log.now_ms, 0, SMALL)
     log.manager.delete("t", 0, NOW_MS)
     log.log = log.manager.create("t", 0, uuid4(), COMPACTED, NOW_MS)
@@ -375,7 +375,7 @@ def test_a_log_over_which_workers_die_is_uncleanable_until_it_is_cut(tmp_path: P
 
 def test_a_checkpoint_past_the_end_of_a_log_that_recovery_cut_is_void(tmp_path: Path) -> None:
     log, workers, _ = dirty(tmp_path)
-    write_offsets(log.manager, checkpoints.CLEANER, {("t", 0): 101})
+    write_offsets(log.manager, checkpoint_file.CLEANER, {("t", 0): 101})
     cleaner = LogCleanerManager(log.manager, workers, lambda: log.now_ms, 1000, SMALL)
     cleaner.tick(NOW_MS)
     assert workers.waiting[0][0].dirty_start == 0

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log.indexes import txn_index
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes import transaction_index
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from tests.brokerd.log.cleaner.support import (
     ABORT,
     COMMIT,
@@ -42,7 +42,7 @@ def fill(log: CompactedLog, seed: int) -> None:
 
 def indexed(log: CompactedLog) -> list[AbortedTxn]:
     paths = sorted(Path(log.log.directory).glob("*.txnindex"))
-    return [each for path in paths for each in txn_index.read(str(path))]
+    return [each for path in paths for each in transaction_index.read(str(path))]
 
 
 def clean_from_the_start(log: CompactedLog) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log.context import LogContext
 from brokerd.log.io import flush
 from brokerd.log.io.flush import FlushJob
+from brokerd.log.log_context import LogContext
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, Disk, batch, open_log
 

@@ -9,8 +9,8 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
 from brokerd.log.append import AppendResult
-from brokerd.log.context import LogContext
 from brokerd.log.io.flush import FlushJob
+from brokerd.log.log_context import LogContext
 from brokerd.log.segments.segment import Segment
 from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.context import LogContext
 from brokerd.log.loading import loader
 from brokerd.log.loading.recovery import REPLAY_MAX
+from brokerd.log.log_context import LogContext
 from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen, segments_of

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brokerd.log import retention
-from brokerd.log.indexes.txn_index import AbortedTxn
+from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
 from brokerd.log.unified_log import UnifiedLog

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import iter_batches, iter_records

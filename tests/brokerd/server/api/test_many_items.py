@@ -9,7 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from brokerd import turns
+from brokerd import event_loop_turns
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.coordinator.group.messages import GroupListing
 from brokerd.errors import ErrorCode, KafkaError
@@ -22,7 +22,7 @@ from brokerd.protocol.messages import (
     request_type,
     response_is_flexible,
 )
-from brokerd.server.requests.context import Handler
+from brokerd.server.requests.request_context import Handler
 from brokerd.server.wiring import handlers
 from tests.brokerd.server.group_broker import context
 
@@ -111,7 +111,7 @@ async def test_many_items_are_answered_in_order_while_others_are_served(
     api_key: ApiKey, version: int, fields: dict[str, Any], told: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", 0.0)
     request = decoded(api_key, version, fields)
     served = handler_of(api_key)(context(api_key, version), request)
     body = encode_response(api_key, version, await told_while_others_are_served(served))
@@ -146,7 +146,7 @@ def name_of(row: Any) -> str:
 async def test_partitions_that_are_moved_are_told_in_order_of_all_that_are_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", 0.0)
     asked = [{"name": name, "partition_indexes": [0]} for name in NAMES]
     request = decoded(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, {"topics": asked})
     moving = SimpleNamespace(replicas=[1, 2], adding=[2], removing=[])
@@ -162,7 +162,7 @@ async def test_partitions_that_are_moved_are_told_in_order_of_all_that_are_asked
 async def test_all_groups_are_listed_while_others_are_served(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", 0.0)
     listings = [GroupListing(name, "consumer", "Empty") for name in NAMES]
     runtime = SimpleNamespace(
         loading=False, coordinator=SimpleNamespace(listings=lambda: iter(listings))

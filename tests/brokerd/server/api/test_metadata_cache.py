@@ -8,7 +8,7 @@ from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
 from brokerd.errors import ErrorCode
 from brokerd.protocol.messages import decode_response, encode_response, response_frame
-from brokerd.replication.state import PartitionState
+from brokerd.replication.partition_state import PartitionState
 from brokerd.server.api.metadata_cache import UNCACHED_MAX, MetadataCache, View
 
 STATE = PartitionState(

@@ -8,7 +8,7 @@ from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import LOGS_AT_ONCE_MAX, PendingReads
-from brokerd.server.requests.context import Fields
+from brokerd.server.requests.request_context import Fields
 from tests.brokerd.server.group_broker import context
 
 PARTITIONS = 300

@@ -14,7 +14,7 @@ from brokerd.cluster.admin.new_topic_plan import TopicPlan
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.zookeeper.znode_json import TopicNode
 from brokerd.config.broker_config import parse
-from brokerd.config.dynamic_config_changes import BrokerSettings
+from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
@@ -233,7 +233,7 @@ async def test_a_long_creation_is_answered_in_turns_and_settings_are_told_once(
     wanted = [SimpleNamespace(**_topic(n, configs=[small] if n == "t-7" else [])) for n in names]
     request = SimpleNamespace(topics=wanted, timeout=timedelta(0), validate_only=False)
     static = parse("broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n")
-    settings: Any = SimpleNamespace(now=BrokerSettings(static=static))
+    settings: Any = SimpleNamespace(now=DynamicBrokerConfig(static=static))
     cluster: Any = SimpleNamespace(topics=_Administration())
     handlers = topics.TopicHandlers(cluster, settings)
     context: Any = SimpleNamespace(api_version=7)

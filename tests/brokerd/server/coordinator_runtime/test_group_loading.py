@@ -8,9 +8,10 @@ from uuid import uuid4
 
 import pytest
 
-from brokerd import turns
+from brokerd import event_loop_turns
 from brokerd.config.log_config import LogConfig
-from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC
+from brokerd.coordinator.group.group_store import GroupStore
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.coordinator.group.records import (
     GroupsRecord,
     OffsetRecord,
@@ -18,7 +19,6 @@ from brokerd.coordinator.group.records import (
     encode_key,
     encode_value,
 )
-from brokerd.coordinator.group.store import GroupStore
 from brokerd.log.end_transaction_marker import ABORT, COMMIT
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
@@ -122,7 +122,7 @@ async def test_many_slices_over_many_segments_leave_the_loop_its_turns(
     log: UnifiedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(group_loading, "SLICE_BYTES", 64 * 1024)
-    monkeypatch.setattr(turns, "TURN_S", 0)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", 0)
     for first in range(0, 20_000, 1_000):
         append(log, *(commit(n) for n in range(first, first + 1_000)))
     assert len(segments_of(log)) > 1
@@ -146,7 +146,7 @@ async def test_batches_of_one_record_leave_the_loop_its_turns_too(
         rests.append(seconds)
         await sleep(seconds)
 
-    monkeypatch.setattr(turns, "TURN_S", 0)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", 0)
     monkeypatch.setattr(asyncio, "sleep", rest)
     assert len(await loaded(log)) == 500
     assert len(rests) > 40

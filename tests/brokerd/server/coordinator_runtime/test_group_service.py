@@ -9,7 +9,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.coordinator.group import member_memory
-from brokerd.coordinator.group.partitioner import OFFSETS_TOPIC, partition_for
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.io.open_files import FileRange
 from brokerd.protocol.api_keys import ApiKey

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from brokerd import turns
+from brokerd import event_loop_turns
 from brokerd.clock import SystemClock
 from brokerd.config.broker_config import parse
 from brokerd.errors import ErrorCode
@@ -17,13 +17,13 @@ from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.fetch.fetch_handler import FetchHandler
-from brokerd.server.fetch.serve_fetch import AT_ONCE_MAX
-from brokerd.server.fetch.session_cache import FetchSessionCache
+from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
+from brokerd.server.fetch.fetch_steps import AT_ONCE_MAX
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.produce.produce_handler import ProduceHandler
-from brokerd.server.requests.context import Handler
 from brokerd.server.requests.purgatory import Purgatory
+from brokerd.server.requests.request_context import Handler
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import LARGE_BYTES, Router
 from tests.brokerd.log.support import NOW_MS, batch, open_log
@@ -145,7 +145,7 @@ def unknown(names: list[str]) -> list[tuple[str, int, bool]]:
 async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_meanwhile(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
-    monkeypatch.setattr(turns, "TURN_S", 0.0)
+    monkeypatch.setattr(event_loop_turns, "TURN_S", 0.0)
     bench.write()
     client, other = await bench.client(), await bench.client()
     client.fetch(version, [*NOBODYS, "t"])

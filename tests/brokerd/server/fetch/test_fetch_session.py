@@ -6,10 +6,10 @@ import pytest
 
 from brokerd.protocol.fetch_request import FetchPartition
 from brokerd.replication.partition import Partition
-from brokerd.server.fetch.session_cache import FetchContext
+from brokerd.server.fetch.fetch_session_cache import FetchContext
 from tests.brokerd.log.support import batch, open_log
 from tests.brokerd.replication.support import state
-from tests.brokerd.server.fetch.test_session_cache import (
+from tests.brokerd.server.fetch.test_fetch_session_cache import (
     NOW_MS,
     finish,
     opened,

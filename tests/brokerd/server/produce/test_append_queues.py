@@ -13,9 +13,9 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.append import AppendResult
 from brokerd.log.unified_log import UnifiedLog
-from brokerd.protocol.batch_rewrite import Work
 from brokerd.protocol.compression import Codec
-from brokerd.protocol.record_validator import Rules
+from brokerd.protocol.log_validator.validate_and_recompress import Work
+from brokerd.protocol.log_validator.validate_records import Rules
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.partition import Partition
 from brokerd.server.network.receive_buffers import ReceiveBuffers

@@ -7,8 +7,8 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_request, decode_response, encode_request
-from brokerd.server.requests.context import RequestContext
 from brokerd.server.requests.request_codec import as_kafka_error, error_frame, reply_frame
+from brokerd.server.requests.request_context import RequestContext
 
 HEARTBEAT = RequestContext(ApiKey.HEARTBEAT, 4, 77, "me", "PLAINTEXT", "127.0.0.1")
 
