@@ -140,10 +140,11 @@ class Root:
     def check(self) -> None:
         """Raises OSError if the folder cannot be listed, or its bucket does not exist."""
         self.entries()
+        if not isinstance(self.filesystem, pafs.S3FileSystem):
+            return
         bucket = self.base.split("/")[0]
-        if isinstance(self.filesystem, pafs.S3FileSystem):
-            if self.filesystem.get_file_info(bucket).type == pafs.FileType.NotFound:
-                raise FileNotFoundError(f"there is no bucket {bucket}: create it")
+        if self.filesystem.get_file_info(bucket).type == pafs.FileType.NotFound:
+            raise FileNotFoundError(f"there is no bucket {bucket}: create it")
 
     def delete_file(self, *parts: str) -> None:
         self.filesystem.delete_file(self.path(*parts))
