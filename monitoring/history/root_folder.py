@@ -140,9 +140,10 @@ class Root:
     def check(self) -> None:
         """Raises OSError if the folder cannot be listed, or its bucket does not exist."""
         self.entries()
+        if not isinstance(self.filesystem, pafs.S3FileSystem):
+            return
         bucket = self.base.split("/")[0]
-        is_s3 = isinstance(self.filesystem, pafs.S3FileSystem)
-        if is_s3 and self.filesystem.get_file_info(bucket).type == pafs.FileType.NotFound:
+        if self.filesystem.get_file_info(bucket).type == pafs.FileType.NotFound:
             raise FileNotFoundError(f"there is no bucket {bucket}: create it")
 
     def delete_file(self, *parts: str) -> None:
