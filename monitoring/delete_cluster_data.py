@@ -7,7 +7,7 @@ import logging
 
 from monitoring import redis_client, redis_keys
 from monitoring.history import root_folder
-from monitoring.reports import services as reports
+from monitoring.reports import report_lifecycle
 
 log = logging.getLogger(__name__)
 
@@ -16,7 +16,7 @@ def delete_cluster_data(slug: str) -> None:
     """Delete a removed cluster's data outside the database; its row is deleted already."""
     delete_samples(slug)
     _delete_history(slug)
-    reports.delete_orphans()
+    report_lifecycle.delete_orphans()
 
 
 def _delete_history(slug: str) -> None:

@@ -7,7 +7,7 @@ class ActionsConfig(AppConfig):
     name = "console.actions"
 
     def ready(self) -> None:
-        from console.actions.reasons import TEXTS
+        from console.actions.reason_texts import TEXTS
         from monitoring.reasons import add_texts
 
         add_texts(TEXTS)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from console.actions.draft import Figure
 from console.groups.actions.reset_offsets import figures_of
-from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
+from console.groups.offsets_after_reset import CommitInLog, ResetEffect, reset_effect
 from console.groups.resolve_reset_on_cluster import ResolvedReset
 
 ROWS_MAX = 100

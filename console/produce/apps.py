@@ -11,7 +11,7 @@ class ProduceConfig(AppConfig):
         from console.produce.actions.copy_records import CopyRecords
         from console.produce.actions.mock_records import WriteMockRecords
         from console.produce.actions.write_records import WriteRecords
-        from console.produce.reasons import TEXTS
+        from console.produce.reason_texts import TEXTS
         from monitoring.reasons import add_texts
 
         add_texts(TEXTS)

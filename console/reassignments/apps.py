@@ -11,7 +11,7 @@ class ReassignmentsConfig(AppConfig):
         from console.reassignments.actions.cancel import CancelReassignments
         from console.reassignments.actions.elect import ElectLeaders
         from console.reassignments.actions.reassign import ReassignPartitions
-        from console.reassignments.reasons import TEXTS
+        from console.reassignments.reason_texts import TEXTS
         from monitoring.reasons import add_texts
 
         add_texts(TEXTS)

@@ -17,7 +17,7 @@ from console.reassignments.actions.reassign import ReassignPartitions
 from console.reassignments.cluster_state import ClusterState, Partition
 from console.reassignments.moves import Move
 from console.reassignments.propose_replicas import propose_replicas
-from console.topics.actions.shared import names_as_resource
+from console.topics.actions.topic_target import names_as_resource
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.models import Cluster

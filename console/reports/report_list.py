@@ -9,7 +9,7 @@ from console.accounts.rights import Rights
 from console.reports import texts
 from console.ui.table import Column, Table
 from monitoring.models import Cluster
-from monitoring.reports import services
+from monitoring.reports import report_lifecycle
 from monitoring.reports.models import Report
 
 
@@ -28,10 +28,10 @@ def context(
 ) -> dict[str, Any]:
     """The reports that these rights may read, the newest first.
 
-    In memory: a cluster has at most `services.KEPT_MAX` reports, a database query cannot check the
+    In memory: a cluster has at most KEPT_MAX reports, a database query cannot check the
     scope, and the search matches titles and times as shown.
     """
-    rows = services.reports_of_cluster(cluster, rights.scope)
+    rows = report_lifecycle.reports_of_cluster(cluster, rights.scope)
     table = Table(query, columns(), "-created", id="reports")
     table.show(rows, lambda row: f"{texts.kind_title(row)} {texts.period(row)} {_author(row)}")
     return {

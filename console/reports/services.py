@@ -15,14 +15,14 @@ from console.accounts.principal import Principal
 from console.audit import services as audit
 from monitoring.models import Cluster
 from monitoring.own_topics import hidden_on
-from monitoring.reports import services as reports
+from monitoring.reports import report_lifecycle
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report
 
 
 def find(principal: Principal, cluster: Cluster, report_id: uuid.UUID) -> Report | None:
     """The report; None if it does not exist or the user may not see it."""
-    return reports.get(cluster, report_id, principal.rights(cluster).scope)
+    return report_lifecycle.get(cluster, report_id, principal.rights(cluster).scope)
 
 
 def sees_own_topics(principal: Principal, cluster: Cluster) -> bool:
@@ -36,14 +36,14 @@ def start(
     """Queue a report over the topics that the user sees.
 
     Topics that only admins see are left out, so that all can read it, unless `with_hidden`. Raises
-    what monitoring.reports.services.start raises.
+    what monitoring.reports.report_lifecycle.start raises.
     """
     scope = principal.rights(cluster).scope
     if not with_hidden:
         scope = replace(scope, hidden_topics=hidden_on(cluster))
     params = {"from_ms": from_ms, "to_ms": to_ms}
     with transaction.atomic():
-        report = reports.start(THROUGHPUT_AND_LAG, cluster, params, principal.user, scope)
+        report = report_lifecycle.start(THROUGHPUT_AND_LAG, cluster, params, principal.user, scope)
         audit_fields = {"kind": report.kind, **params}
         audit.record_by(principal, "report.run", cluster.slug, str(report.id), after=audit_fields)
     return report
@@ -52,7 +52,7 @@ def start(
 def cancel(principal: Principal, report: Report) -> bool:
     """Cancel a report that has not finished; False if it has."""
     with transaction.atomic():
-        if not reports.cancel(report):
+        if not report_lifecycle.cancel(report):
             return False
         audit.record_by(principal, "report.cancel", report.cluster.slug, str(report.id))
     return True
@@ -62,4 +62,4 @@ def delete(principal: Principal, report: Report) -> None:
     """Delete a report and its result."""
     with transaction.atomic():
         audit.record_by(principal, "report.delete", report.cluster.slug, str(report.id))
-        reports.delete(report)
+        report_lifecycle.delete(report)

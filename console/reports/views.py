@@ -22,7 +22,7 @@ from console.reports.forms import RangeForm
 from monitoring.clock import now_ms
 from monitoring.reports import result_files
 from monitoring.reports.models import Report, State
-from monitoring.reports.services import WAITING_MAX, TooManyReports
+from monitoring.reports.report_lifecycle import WAITING_MAX, TooManyReports
 from monitoring.spark.server_config import from_settings
 from monitoring.spark.session import is_reachable
 

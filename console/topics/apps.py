@@ -17,7 +17,7 @@ class TopicsConfig(AppConfig):
         from console.topics.actions.create import CreateTopic
         from console.topics.actions.delete import DeleteTopic
         from console.topics.actions.purge import PurgeTopic
-        from console.topics.reasons import TEXTS
+        from console.topics.reason_texts import TEXTS
         from console.ui.table_query import TABLE_PARAMS
         from monitoring.reasons import add_texts
 

@@ -4,17 +4,17 @@ from celery import shared_task
 
 from monitoring import process_memory
 from monitoring.clusters.models import Cluster
-from monitoring.history import services
+from monitoring.history import locked_writer
 
 
 @shared_task
 def flush() -> None:
     """Append the new ticks of every cluster."""
-    services.flush(Cluster.objects.values_list("slug", flat=True))
+    locked_writer.flush(Cluster.objects.values_list("slug", flat=True))
     process_memory.release()  # of a large cluster a flush takes some hundred MB
 
 
 @shared_task
 def delete_unlisted() -> None:
     """Delete files that no manifest lists."""
-    services.delete_unlisted()
+    locked_writer.delete_unlisted()

@@ -32,7 +32,7 @@ _SMALL_FILES_MERGED = 10  # so many of a table, in an hour
 _MERGED_ROWS_MAX = 500_000  # of a merged file: it is sorted in memory
 _OVERLAP_MS = 60_000  # a stream entry's id is the start of its tick, `at_ms` a little later
 
-# By cluster; used under the lock of services.py.
+# By cluster; used under the lock of locked_writer.py.
 _changes_by_cluster: dict[str, TickChanges] = {}
 
 

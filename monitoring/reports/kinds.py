@@ -92,10 +92,11 @@ def _left_out_figures(part: LevelRange) -> dict[str, Any]:
 
 def _store_newest_samples(report: Report) -> None:
     """Flush the newest ticks to the history; if that fails, the report is made without them."""
-    from monitoring.history import services
+    from monitoring.history import locked_writer
 
     try:
-        why = "" if services.flush([report.cluster.slug]) else "another worker writes the history"
+        is_flushed = locked_writer.flush([report.cluster.slug])
+        why = "" if is_flushed else "another worker writes the history"
     except RedisDown as error:
         why = str(error)
     if why:

@@ -26,7 +26,7 @@ class Report(models.Model):
     """One report of one kind about one cluster.
 
     `topics`, `groups` and `hidden_topics` are the scope that it was computed within. Who does not
-    see all of that must not read it (services.get).
+    see all of that must not read it (report_lifecycle.get).
     `attempt` is a fencing number: a worker that was considered dead cannot overwrite its successor.
     """
 

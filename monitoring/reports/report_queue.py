@@ -1,6 +1,7 @@
 """Sends the tasks of queued reports. If that fails, `requeue_lost_reports` (tasks.py) retries.
 
-The task is called by name to avoid an import cycle: tasks import services, services import this.
+The task is called by name to avoid an import cycle: tasks.py imports report_lifecycle.py, which
+imports this.
 """
 
 import logging

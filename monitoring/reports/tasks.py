@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from monitoring.reports import services
+from monitoring.reports import report_lifecycle
 from monitoring.reports.models import Report, State
 from monitoring.reports.report_queue import send
 
@@ -46,7 +46,7 @@ def on_worker_stop(**of_signal: Any) -> None:
 
 def _requeue(report_ids: list[uuid.UUID]) -> None:
     try:
-        services.requeue(report_ids)
+        report_lifecycle.requeue(report_ids)
     finally:
         connection.close()  # this thread's own
 
@@ -70,6 +70,6 @@ def requeue_lost_reports() -> None:
     lost = Q(sent_at=None)
     if not Report.objects.filter(state=State.RUNNING).exists():
         lost |= Q(sent_at__lt=now - RESEND_AFTER)
-    for report in waiting.filter(lost)[: services.WAITING_MAX]:
+    for report in waiting.filter(lost)[: report_lifecycle.WAITING_MAX]:
         send(report)
-    services.delete_orphans()
+    report_lifecycle.delete_orphans()

@@ -8,7 +8,7 @@ last_records                  chooses the partitions whose last record is read
 assemble                      makes the tables: group_validation, group_join
 carry_over                    adds what is known from the previous tick
 ticks.tick_stream.put_tick    stores the tick in Redis
-cluster_events.store          stores what happened since the last tick (monitoring/cluster_events/)
+store_events.store            stores what happened since the last tick (monitoring/cluster_events/)
 sample_cluster.notify         sends the tick's number to the web processes (console/live/)
 alerts.evaluate               evaluates the alert rules (monitoring/alerts/)
 """

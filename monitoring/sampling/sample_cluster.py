@@ -16,7 +16,7 @@ from redis import RedisError
 from monitoring import redis_client, redis_keys
 from monitoring.alerts.evaluate import evaluate
 from monitoring.clock import now_ms
-from monitoring.cluster_events import services as cluster_events
+from monitoring.cluster_events import store_events
 from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 from monitoring.redis_lock import try_lock
@@ -57,7 +57,7 @@ def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -
         if isinstance(error, redis_client.RedisFull):
             _free_redis_memory()
         return None
-    cluster_events.store(tick, previous)
+    store_events.store(tick, previous)
     notify(f"tick.{target.slug}", "tick", tick)
     if evaluate(tick):
         notify(f"alerts.{target.slug}", "alerts", tick)

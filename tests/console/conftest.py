@@ -17,7 +17,7 @@ from django.test import Client
 from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.live import snapshot_cache
-from monitoring.cluster_events import services as cluster_events
+from monitoring.cluster_events.store_events import store
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
@@ -159,7 +159,7 @@ def sample_next(slug: str = "local", **changes: Any) -> int:
 def store_events(slug: str = "local") -> None:
     """Stores what happened between the ticks in Redis, as the sampler does at each of them."""
     for previous, tick in pairwise(tick_stream.recent_ticks(slug, 0)):
-        cluster_events.store(tick, previous)
+        store(tick, previous)
 
 
 @pytest.fixture

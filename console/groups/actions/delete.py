@@ -6,8 +6,8 @@ from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.groups.actions import state_and_members
+from console.groups.actions.group_target import GROUP_TARGET
 from console.groups.actions.reset_offsets import ResetOffsets
-from console.groups.actions.target import GROUP_TARGET
 from console.ui import numbers
 from console.ui.texts import first_lines
 from monitoring.gateway.gateway import Gateway

@@ -29,7 +29,8 @@ from console.produce import write_outcome
 from console.produce.actions.write_records import CLEANUP_POLICY, read_target, target_differences
 from console.produce.models import CopyState
 from console.records import masking_rules, read_records
-from console.topics.actions import shared
+from console.topics.actions.affected_groups import groups_reading
+from console.topics.actions.topic_target import TOPIC_TARGET
 from console.ui import numbers
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.errors import GatewayError, NotFound, Unreadable
@@ -47,7 +48,7 @@ _RUN_S_MAX = 600.0
 class CopyRecords(ItemsAction):
     action = "record.copy"
     verb = "record.write"
-    target_type = shared.TOPIC_TARGET
+    target_type = TOPIC_TARGET
     form_page = "record-copy"
     can_stop = True
 
@@ -101,7 +102,7 @@ class CopyRecords(ItemsAction):
                     _("the same partitions") if params["keeps_partitions"] else _("by key"),
                 ),
             ],
-            affected=shared.groups_reading(to, snapshot),
+            affected=groups_reading(to, snapshot),
             warnings=_warnings(params),
             after=_audited(params),
         )

@@ -16,7 +16,10 @@ from console.actions.models import Plan
 from console.produce import draft_texts, stored_records, write_outcome
 from console.produce.models import KEPT
 from console.produce.writer import Writer, decrypted_records, waiting_records
-from console.topics.actions import fact_diff, shared
+from console.topics.actions import fact_diff
+from console.topics.actions.affected_groups import groups_reading
+from console.topics.actions.topic_facts import read_existing
+from console.topics.actions.topic_target import TOPIC_TARGET
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
@@ -29,7 +32,7 @@ _CONFIGS = {"cleanup.policy": CLEANUP_POLICY, "max.message.bytes": BYTES_MAX}
 class WriteRecords(ItemsAction):
     action = "record.write"
     verb = "record.write"
-    target_type = shared.TOPIC_TARGET
+    target_type = TOPIC_TARGET
     typed_kept = KEPT
     form_page = "record-write"
     lists_items = False
@@ -62,7 +65,7 @@ class WriteRecords(ItemsAction):
                 Figure(_("Size"), numbers.size(params["size_bytes"]), _("keys, values, headers")),
                 Figure(_("Largest record"), numbers.size(params["largest_bytes"])),
             ],
-            affected=shared.groups_reading(name, snapshot),
+            affected=groups_reading(name, snapshot),
             warnings=draft_texts.warnings(facts, params),
             after=_audited(params),
         )
@@ -103,7 +106,7 @@ def read_target(gateway: Gateway, topic: str) -> dict[str, Any]:
     """The facts of a topic that gets records."""
     values = {each.name: each.value for each in gateway.topics.describe_configs(topic)}
     configs = {key: values.get(name) for name, key in _CONFIGS.items()}
-    return {**shared.read_existing(gateway, {"name": topic}), **configs}
+    return {**read_existing(gateway, {"name": topic}), **configs}
 
 
 def target_differences(then: Facts, now: Facts) -> list[str]:

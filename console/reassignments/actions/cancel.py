@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused
 from console.reassignments import review
-from console.reassignments.actions.target import PARTITIONS_TARGET
-from console.topics.actions.shared import names_as_resource
+from console.reassignments.actions.partitions_target import PARTITIONS_TARGET
+from console.topics.actions.topic_target import names_as_resource
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import partition_key
 from monitoring.gateway.wire.reassignments import Reassignment

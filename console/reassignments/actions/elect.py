@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.reassignments import cluster_state
-from console.reassignments.actions.target import PARTITIONS_TARGET
+from console.reassignments.actions.partitions_target import PARTITIONS_TARGET
 from console.reassignments.cluster_state import Partition
-from console.topics.actions import shared
-from console.topics.actions.shared import names_as_resource
+from console.topics.actions.topic_target import names_as_resource
+from console.topics.actions.wait_for_leaders import wait_until
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition, partition_key
@@ -88,7 +88,7 @@ class ElectLeaders(ItemsAction):
                 is_led[key] = now is not None and now.leader == stored[key]["preferred"]
             return all(is_led[key] or partitions[key] in errors for key in keys)
 
-        shared.wait_until(all_led_or_failed)
+        wait_until(all_led_or_failed)
         for key in keys:
             not_elected = "" if is_led[key] else Reason("leader_not_elected")
             yield EndedItem(key, errors.get(partitions[key], not_elected))

@@ -14,9 +14,9 @@ from console.actions.action_type import ITEMS, ApplyProgress, ItemsAction, Param
 from console.actions.draft import Draft, Facts, Proposal
 from console.actions.models import Plan
 from console.reassignments import cluster_state, moves, review
-from console.reassignments.actions.target import PARTITIONS_TARGET
+from console.reassignments.actions.partitions_target import PARTITIONS_TARGET
 from console.reassignments.moves import Move, MoveState
-from console.topics.actions.shared import names_as_resource
+from console.topics.actions.topic_target import names_as_resource
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import partition_key

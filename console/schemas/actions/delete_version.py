@@ -8,7 +8,8 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, Proposal, Step
 from console.actions.models import Plan
-from console.schemas.actions import shared
+from console.schemas.actions.schema_in_plan import params_of, schema_of
+from console.schemas.actions.subject_target import SUBJECT_TARGET
 from console.schemas.registry_errors import registry_errors
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import Gateway
@@ -25,7 +26,7 @@ class DeleteVersion(ActionType):
 
     action = DELETE_VERSION
     verb = "schema.delete"
-    target_type = shared.SUBJECT_TARGET
+    target_type = SUBJECT_TARGET
     form_page = "schema-delete"
 
     def title(self, resource: str) -> str:
@@ -40,7 +41,7 @@ class DeleteVersion(ActionType):
             number = _version_number(gateway, params)
             subject = subjects.read_subject(gateway.registry, params["subject"])
             (version,) = subjects.read_versions(gateway.registry, params["subject"], [number])
-        schema = shared.params_of(version.schema)
+        schema = params_of(version.schema)
         return {
             "version": number, "id": version.id, "schema": schema, "versions": [*subject.versions],
         }  # fmt: skip
@@ -93,7 +94,7 @@ def _version_number(gateway: Gateway, params: Params) -> int:
     """The version to delete. Raises RegistryError, or NotFound if no version has the schema."""
     if "version" in params:
         return int(params["version"])
-    schema = shared.schema_of(params)
+    schema = schema_of(params)
     found = subjects.find_version(gateway.registry, params["subject"], schema)
     if found is None:
         raise NotFound(Reason("version_missing", subject=params["subject"], version="—"))

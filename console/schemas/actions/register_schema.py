@@ -5,8 +5,9 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.schemas.actions import shared
 from console.schemas.actions.delete_version import DELETE_VERSION
+from console.schemas.actions.schema_in_plan import changed_lines, params_of, schema_of
+from console.schemas.actions.subject_target import SUBJECT_TARGET
 from console.schemas.registry_errors import registry_errors
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
@@ -22,7 +23,7 @@ class RegisterSchema(ActionType):
 
     action = "schema.register"
     verb = "schema.edit"
-    target_type = shared.SUBJECT_TARGET
+    target_type = SUBJECT_TARGET
     form_page = "schema-register"
 
     def title(self, resource: str) -> str:
@@ -33,7 +34,7 @@ class RegisterSchema(ActionType):
 
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The latest version, the version with this schema, and the registry's objections."""
-        subject, schema = params["subject"], shared.schema_of(params)
+        subject, schema = params["subject"], schema_of(params)
         existing, objections = None, []
         try:
             with registry_errors():
@@ -46,7 +47,7 @@ class RegisterSchema(ActionType):
             raise PlanRefused(sentence(error.message)) from error
         return {
             "latest": latest.number if latest else None,
-            "latest_schema": shared.params_of(latest.schema) if latest else None,
+            "latest_schema": params_of(latest.schema) if latest else None,
             "existing": existing,
             "objections": objections,
         }
@@ -59,14 +60,14 @@ class RegisterSchema(ActionType):
             why = " ".join(facts["objections"])
             text = _("The schema is not compatible with the latest version: %(why)s")
             raise PlanRefused(text % {"why": why})
-        schema, latest = shared.schema_of(params), facts["latest_schema"]
-        before = shared.schema_of(latest) if latest else SchemaText("")
+        schema, latest = schema_of(params), facts["latest_schema"]
+        before = schema_of(latest) if latest else SchemaText("")
         return Draft(
             title=self.title(params["subject"]),
             changes=[
                 Change(_("Latest version"), str(facts["latest"] or ""), _("a new version")),
                 *_changed_type(before.type if latest else "", schema.type),
-                *shared.changed_lines(before, schema),
+                *changed_lines(before, schema),
             ],
             checks=[_("The registry says that the schema is compatible.")] if latest else [],
             affected=[_("Producers that use the latest version use this one from then on.")],
@@ -90,7 +91,7 @@ class RegisterSchema(ActionType):
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("register")
         with registry_errors():
-            subjects.register(gateway.registry, params["subject"], shared.schema_of(params))
+            subjects.register(gateway.registry, params["subject"], schema_of(params))
 
     def undo(self, plan: Plan) -> Proposal | None:
         return Proposal(DELETE_VERSION, plan.resource, plan.params)

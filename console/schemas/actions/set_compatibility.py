@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.schemas.actions import shared
+from console.schemas.actions.subject_target import SUBJECT_TARGET
 from console.schemas.registry_errors import registry_errors
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
@@ -17,7 +17,7 @@ class SetCompatibility(ActionType):
 
     action = "schema.set-compatibility"
     verb = "schema.edit"
-    target_type = shared.SUBJECT_TARGET
+    target_type = SUBJECT_TARGET
     form_page = "schema-compatibility"
 
     def title(self, resource: str) -> str:

@@ -4,7 +4,11 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
-from console.topics.actions import fact_diff, shared
+from console.topics.actions import fact_diff
+from console.topics.actions.affected_groups import groups_reading
+from console.topics.actions.topic_facts import read_existing
+from console.topics.actions.topic_target import TOPIC_TARGET
+from console.topics.actions.wait_for_leaders import wait_for_leaders, waiting_for_leaders
 from console.topics.restrictions import refuse_unchangeable
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
@@ -15,7 +19,7 @@ class AddPartitions(ActionType):
 
     action = "topic.add-partitions"
     verb = "topic.alter"
-    target_type = shared.TOPIC_TARGET
+    target_type = TOPIC_TARGET
     form_page = "topic-add-partitions"
 
     def title(self, resource: str) -> str:
@@ -25,7 +29,7 @@ class AddPartitions(ActionType):
         return _("Add partitions")
 
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
-        return shared.read_existing(gateway, params)
+        return read_existing(gateway, params)
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_existing_topic(then, now)
@@ -41,7 +45,7 @@ class AddPartitions(ActionType):
         return Draft(
             title=self.title(name),
             changes=[Change(_("Partitions"), str(facts["partitions"]), str(total))],
-            affected=shared.groups_reading(name, snapshot),
+            affected=groups_reading(name, snapshot),
             warnings=[
                 _("Records with the same key may go to another partition from now on."),
                 _(
@@ -54,9 +58,9 @@ class AddPartitions(ActionType):
         )
 
     def steps(self, params: Params) -> list[Step]:
-        return [Step("add", _("Adding partitions")), shared.waiting_for_leaders()]
+        return [Step("add", _("Adding partitions")), waiting_for_leaders()]
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("add")
         gateway.topics.create_partitions(params["name"], params["total"])
-        shared.wait_for_leaders(gateway, params["name"], params["total"], progress)
+        wait_for_leaders(gateway, params["name"], params["total"], progress)

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
-from console.topics.actions import shared
 from console.topics.actions.configure import retention_warnings
 from console.topics.actions.purge import TopicLogs, read_logs, why_not_purgeable
+from console.topics.actions.topic_target import TOPIC_TARGET, names_as_resource
 from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
 from console.ui.settings_table import TOPIC_SOURCE, meaning
@@ -30,7 +30,7 @@ TOPICS_MAX = 200
 class BulkAction(ItemsAction):
     """The base class of changes to several topics."""
 
-    target_type = shared.TOPIC_TARGET
+    target_type = TOPIC_TARGET
     form_page = "topics"
     has_target_page = False  # its form is the list
     typed_word: ClassVar[str] = ""  # to be typed before the number of topics; empty = nothing
@@ -238,7 +238,7 @@ class ConfigureTopics(BulkAction):
         }
         names = list(earlier)
         params = {"names": names, "configs": earlier}
-        return Proposal(self.action, shared.names_as_resource(names), params) if earlier else None
+        return Proposal(self.action, names_as_resource(names), params) if earlier else None
 
 
 def purge_params(names: list[str], logs: Mapping[str, TopicLogs]) -> dict[str, Any]:

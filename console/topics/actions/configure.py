@@ -8,7 +8,9 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.topics.actions import fact_diff, shared
+from console.topics.actions import fact_diff
+from console.topics.actions.topic_facts import read_existing
+from console.topics.actions.topic_target import TOPIC_TARGET
 from console.topics.restrictions import refuse_unchangeable
 from console.ui.settings_table import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
@@ -24,7 +26,7 @@ class ConfigureTopic(ActionType):
 
     action = "topic.configure"
     verb = "topic.configure"
-    target_type = shared.TOPIC_TARGET
+    target_type = TOPIC_TARGET
     form_page = "topic-configure"
 
     def title(self, resource: str) -> str:
@@ -46,7 +48,7 @@ class ConfigureTopic(ActionType):
             for name in configs
             if name in found and (found[name].is_sensitive or found[name].is_read_only)
         ]
-        facts = {**shared.read_existing(gateway, params), "values": values, "objection": ""}
+        facts = {**read_existing(gateway, params), "values": values, "objection": ""}
         if locked:
             return {**facts, "locked": locked}
         facts["inherited"] = {name: found[name].inherited for name in values if name in found}

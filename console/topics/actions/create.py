@@ -5,7 +5,9 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.topics.actions import fact_diff, shared
+from console.topics.actions import fact_diff
+from console.topics.actions.topic_target import TOPIC_TARGET
+from console.topics.actions.wait_for_leaders import wait_for_leaders, waiting_for_leaders
 from console.topics.restrictions import why_not_changeable
 from console.ui.settings_table import meaning
 from console.ui.texts import sentence
@@ -20,7 +22,7 @@ class CreateTopic(ActionType):
 
     action = "topic.create"
     verb = "topic.create"
-    target_type = shared.TOPIC_TARGET
+    target_type = TOPIC_TARGET
     form_page = "topic-create"
     creates = True
 
@@ -116,7 +118,7 @@ class CreateTopic(ActionType):
         )
 
     def steps(self, params: Params) -> list[Step]:
-        return [Step("create", _("Creating")), shared.waiting_for_leaders()]
+        return [Step("create", _("Creating")), waiting_for_leaders()]
 
     def undo(self, plan: Plan) -> Proposal | None:
         return Proposal("topic.delete", plan.resource, {"name": plan.resource})
@@ -126,7 +128,7 @@ class CreateTopic(ActionType):
         gateway.topics.create_topic(
             params["name"], params["partitions"], params["replication"], params["configs"]
         )
-        shared.wait_for_leaders(gateway, params["name"], params["partitions"], progress)
+        wait_for_leaders(gateway, params["name"], params["partitions"], progress)
 
     def _validation_error(self, gateway: Gateway, params: Params) -> str:
         try:

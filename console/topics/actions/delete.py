@@ -4,7 +4,11 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, Step
-from console.topics.actions import fact_diff, shared
+from console.topics.actions import fact_diff
+from console.topics.actions.affected_groups import groups_reading
+from console.topics.actions.topic_facts import read_existing
+from console.topics.actions.topic_target import TOPIC_TARGET
+from console.topics.actions.wait_for_leaders import wait_until
 from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
 from monitoring.gateway.errors import GatewayError, NotFound
@@ -18,7 +22,7 @@ class DeleteTopic(ActionType):
 
     action = "topic.delete"
     verb = "topic.delete"
-    target_type = shared.TOPIC_TARGET
+    target_type = TOPIC_TARGET
     form_page = "topic-delete"
     deletes = True
 
@@ -26,7 +30,7 @@ class DeleteTopic(ActionType):
         return _("Delete “%(name)s”") % {"name": resource}
 
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
-        return shared.read_existing(gateway, params)
+        return read_existing(gateway, params)
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
         return fact_diff.of_existing_topic(then, now)
@@ -53,7 +57,7 @@ class DeleteTopic(ActionType):
         return Draft(
             title=_("Delete the topic “%(name)s”") % {"name": name},
             changes=changes,
-            affected=shared.groups_reading(name, snapshot),
+            affected=groups_reading(name, snapshot),
             warnings=warnings,
             typed_name=name,
             before={
@@ -81,5 +85,5 @@ class DeleteTopic(ActionType):
                 return False
             return False
 
-        if not shared.wait_until(is_gone):
+        if not wait_until(is_gone):
             raise GatewayError(Reason("topic_not_gone"))

@@ -35,7 +35,7 @@ def of_new_topic(then: Facts, now: Facts) -> list[str]:
 
 
 def of_existing_topic(then: Facts, now: Facts) -> list[str]:
-    """The differences between facts of an existing topic (`shared.read_existing`), as texts."""
+    """The differences between facts of an existing topic (topic_facts.py), as texts."""
     if now.get("topic_id") != then.get("topic_id"):
         return [_("The topic was deleted and created again.")]
     if now["partitions"] != then["partitions"]:

@@ -18,7 +18,10 @@ from console.actions.draft import (
     PlanRefused,
     refuse_unread_partitions,
 )
-from console.topics.actions import fact_diff, shared
+from console.topics.actions import fact_diff
+from console.topics.actions.affected_groups import groups_reading
+from console.topics.actions.topic_facts import read_existing
+from console.topics.actions.topic_target import TOPIC_TARGET
 from console.topics.restrictions import refuse_unchangeable
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
@@ -30,7 +33,7 @@ LOGS, POLICY = "logs", "policy"
 class PurgeTopic(ItemsAction):
     action = "topic.purge"
     verb = "topic.purge"
-    target_type = shared.TOPIC_TARGET
+    target_type = TOPIC_TARGET
     form_page = "topic-purge"
 
     def title(self, resource: str) -> str:
@@ -44,7 +47,7 @@ class PurgeTopic(ItemsAction):
         name = params["name"]
         logs = gateway.log_offsets.ranges([(name, number) for number in _partitions(params)])
         return {
-            **shared.read_existing(gateway, params),
+            **read_existing(gateway, params),
             POLICY: _policy(gateway, name),
             ITEMS: dict(params["offsets"]),
             LOGS: {str(number): [log.start, log.stop] for (_topic, number), log in logs.items()},
@@ -83,7 +86,7 @@ class PurgeTopic(ItemsAction):
                 Figure(_("Size"), numbers.size(freed), _("about, of one replica")),
                 Figure(_("Partitions"), numbers.count(len(rows))),
             ],
-            affected=shared.groups_reading(name, snapshot),
+            affected=groups_reading(name, snapshot),
             warnings=[
                 _("The records are deleted. This cannot be undone."),
                 _(

@@ -14,7 +14,7 @@ from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.topics.actions import shared
+from console.topics.actions.topic_target import TOPIC_TARGET
 from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
@@ -29,7 +29,7 @@ class DeleteTopics(ItemsAction):
 
     action = "test.delete-topics"
     verb = "topic.create"
-    target_type = shared.TOPIC_TARGET
+    target_type = TOPIC_TARGET
     form_page = "topics"
     has_target_page = False
 

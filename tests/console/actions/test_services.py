@@ -12,7 +12,7 @@ from console.actions import models, plan_queue, plan_worker, services, tasks
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.topics.actions import shared as topic_changes
+from console.topics.actions.topic_facts import read_existing
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.reasons import loads
@@ -106,7 +106,7 @@ def test_a_topic_that_was_deleted_and_created_again_is_not_changed_by_an_old_pla
             wait_until(lambda: partitions_of(cluster, name) is None, "it is gone")
             gateway.topics.create_topic(name, 2, 1)
             wait_until(lambda: partitions_of(cluster, name) == 2, "it is there again")
-            found = topic_changes.read_existing(gateway, {"name": name})
+            found = read_existing(gateway, {"name": name})
         again = found["replicas"] == plan.facts["replicas"]
     confirm_and_run(plan, admin, name)
     assert plan.state == models.REFUSED

@@ -12,7 +12,7 @@ from console.actions.draft import PlanRefused, StepState
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress
 from console.audit.models import AuditEntry
-from console.topics.actions import shared as topic_changes
+from console.topics.actions import wait_for_leaders
 from monitoring.gateway.errors import Refused
 from monitoring.reasons import Reason, loads
 from tests.console.actions.conftest import confirm_and_run
@@ -46,7 +46,7 @@ def test_all_steps_of_a_done_plan_are_done(cluster, operator):
 def test_the_failed_step_is_distinguished_from_done_steps(
     cluster, fake_cluster, operator, client_of, monkeypatch
 ):
-    monkeypatch.setattr(topic_changes, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(wait_for_leaders, "WAIT_SECONDS", 0.1)
     name = new_topic_name()
     make(cluster, name, 1)
     plan = propose(operator, cluster, "topic.add-partitions", name, total=3)

@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from console.actions.models import Plan
+from console.groups.offsets_after_reset import CommitInLog
 from console.groups.reset_preview import ROWS_MAX, preview_of
-from console.groups.reset_rules import CommitInLog
 from console.groups.resolve_reset_on_cluster import ResolvedReset
 from console.ui import numbers
 from monitoring.gateway.errors import ClusterUnavailable

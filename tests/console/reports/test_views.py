@@ -9,7 +9,7 @@ from console.charts.ranges import RANGES_MS
 from console.ui import times
 from monitoring.models import Report
 from monitoring.own_topics import NAMES
-from monitoring.reports import result_files, services
+from monitoring.reports import report_lifecycle, result_files
 from monitoring.reports.models import State
 from tests.console.reports.conftest import ROLES, T0, a_finished_report, a_report, client_of
 
@@ -164,7 +164,7 @@ def test_a_time_that_cannot_be_is_reported_at_its_field(cluster, data, told):
 
 
 def test_too_many_waiting_reports_are_refused_with_a_reason(cluster):
-    for _ in range(services.WAITING_MAX):
+    for _ in range(report_lifecycle.WAITING_MAX):
         a_report(cluster)
     response = client_of("operator").post(reverse("report-new", args=["local"]), HOUR)
     assert response.status_code == 422

@@ -1,4 +1,4 @@
-from monitoring.history import flush_state, services
+from monitoring.history import flush_state, locked_writer
 from monitoring.history.flush_state import LATE_MS, LateFlush
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.history.stored import stored_ticks
@@ -31,15 +31,15 @@ def test_a_cluster_is_not_late_any_more_when_a_flush_succeeded(redis_server):
 
 def test_a_flush_that_fails_says_why_until_one_succeeds(root, redis_server, monkeypatch):
     put_tick(make_tick(10, partitions=[{"topic": "a", "partition": 0}]))
-    monkeypatch.setattr(services, "now_ms", lambda: AT_MS)
+    monkeypatch.setattr(locked_writer, "now_ms", lambda: AT_MS)
     root.write(b"", "cluster=local")  # a file where its folder must be
-    services.flush(["local"])
-    monkeypatch.setattr(services, "now_ms", lambda: AT_MS + 60_000)
-    services.flush(["local"])
+    locked_writer.flush(["local"])
+    monkeypatch.setattr(locked_writer, "now_ms", lambda: AT_MS + 60_000)
+    locked_writer.flush(["local"])
     [found] = flush_state.late(["local"], AT_MS + LATE_MS)
     assert found.since_ms == AT_MS
     assert found.why.startswith("a file of the history cannot be read or written: ")
     root.delete_file("cluster=local")
-    services.flush(["local"])
+    locked_writer.flush(["local"])
     assert flush_state.late(["local"], AT_MS + LATE_MS) == []
     assert stored_ticks("local") == [10]

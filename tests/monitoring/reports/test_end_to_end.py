@@ -16,7 +16,7 @@ from monitoring.history.root_folder import current
 from monitoring.history.writer import append
 from monitoring.models import Cluster
 from monitoring.own_topics import NAMES
-from monitoring.reports import kinds, result_files, services, tasks
+from monitoring.reports import kinds, report_lifecycle, result_files, tasks
 from monitoring.reports.models import Report, State
 from monitoring.reports.runner import run_report
 from monitoring.scope import EVERYTHING, Scope
@@ -65,7 +65,7 @@ def test_a_report_outlives_its_worker_and_waits_for_spark(
     cluster: Cluster, ticks: list[Tick], spark_server: SparkConfig
 ) -> None:
     params = params_of(ticks)
-    report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, PUBLIC)
+    report = report_lifecycle.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, PUBLIC)
     with worker("spark", SPARK_CONNECT_PORT=str(free_port())) as first:
         wait_for(report, lambda row: row.stage == "starting", first)
         assert report.state == State.RUNNING
@@ -83,7 +83,7 @@ def test_a_worker_that_is_stopped_hands_its_report_back(
     cluster: Cluster, ticks: list[Tick]
 ) -> None:
     params = params_of(ticks)
-    report = services.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, PUBLIC)
+    report = report_lifecycle.start(kinds.THROUGHPUT_AND_LAG, cluster, params, None, PUBLIC)
     with worker("spark", SPARK_CONNECT_PORT=str(free_port())) as running:
         wait_for(report, lambda row: row.stage == "starting", running)
         said_before = running.log.stat().st_size
@@ -127,8 +127,8 @@ def check(report: Report, ticks: list[Tick]) -> None:
 
 
 def _start(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Report:
-    monkeypatch.setattr(services, "send", lambda report: None)
-    return services.start(
+    monkeypatch.setattr(report_lifecycle, "send", lambda report: None)
+    return report_lifecycle.start(
         kinds.THROUGHPUT_AND_LAG, cluster, {"from_ms": 0, "to_ms": 3_600_000}, None, EVERYTHING
     )
 
@@ -151,7 +151,7 @@ def test_a_running_report_is_cancelled_by_interrupting_spark(
         raise AssertionError("the query was not interrupted")
 
     def cancel() -> None:
-        services.cancel(report)
+        report_lifecycle.cancel(report)
         connection.close()
 
     _compute_with(monkeypatch, compute)

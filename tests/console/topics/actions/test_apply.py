@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.topics.actions import shared
+from console.topics.actions import wait_for_leaders
 from console.topics.actions.add_partitions import AddPartitions
 from console.topics.actions.create import CreateTopic
 from console.topics.actions.delete import DeleteTopic
@@ -15,7 +15,7 @@ NEW = {"name": "orders", "partitions": 2, "replication": 1, "configs": {"retenti
 
 @pytest.fixture
 def fake(monkeypatch) -> FakeCluster:
-    monkeypatch.setattr(shared, "WAIT_SECONDS", 0.1)
+    monkeypatch.setattr(wait_for_leaders, "WAIT_SECONDS", 0.1)
     return FakeCluster()
 
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from monitoring.models import Cluster
 from monitoring.own_topics import NAMES
-from monitoring.reports import report_queue, result_files, services, tasks
+from monitoring.reports import report_lifecycle, report_queue, result_files, tasks
 from monitoring.reports.kinds import RANGE_MS_MAX, THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State
 from monitoring.scope import EVERYTHING, Scope
@@ -41,7 +41,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def start(cluster: Cluster, **params: object) -> Report:
-    return services.start(THROUGHPUT_AND_LAG, cluster, HOUR | params, None, PUBLIC)
+    return report_lifecycle.start(THROUGHPUT_AND_LAG, cluster, HOUR | params, None, PUBLIC)
 
 
 def test_a_report_is_sent_once_its_row_is_there(
@@ -72,38 +72,38 @@ def test_a_range_that_cannot_be_is_refused(cluster: Cluster, params: dict, word:
 
 
 def test_waiting_reports_are_bounded(cluster: Cluster) -> None:
-    for _ in range(services.WAITING_MAX):
+    for _ in range(report_lifecycle.WAITING_MAX):
         start(cluster)
-    with pytest.raises(services.TooManyReports):
+    with pytest.raises(report_lifecycle.TooManyReports):
         start(cluster)
 
 
 def test_a_reader_who_sees_less_is_refused(cluster: Cluster) -> None:
     public = start(cluster)
-    of_admin = services.start(THROUGHPUT_AND_LAG, cluster, HOUR, None, EVERYTHING)
-    assert services.reports_of_cluster(cluster, EVERYTHING) == [of_admin, public]
-    assert services.reports_of_cluster(cluster, PUBLIC) == [public]
-    assert services.get(cluster, of_admin.id, PUBLIC) is None
-    assert services.get(cluster, of_admin.id, EVERYTHING) == of_admin
+    of_admin = report_lifecycle.start(THROUGHPUT_AND_LAG, cluster, HOUR, None, EVERYTHING)
+    assert report_lifecycle.reports_of_cluster(cluster, EVERYTHING) == [of_admin, public]
+    assert report_lifecycle.reports_of_cluster(cluster, PUBLIC) == [public]
+    assert report_lifecycle.get(cluster, of_admin.id, PUBLIC) is None
+    assert report_lifecycle.get(cluster, of_admin.id, EVERYTHING) == of_admin
 
 
 def test_a_report_is_found_only_in_its_own_cluster(cluster: Cluster) -> None:
     other = Cluster.objects.create(slug="other", name="Other", bootstrap_servers="127.0.0.1:2")
     report = start(cluster)
-    assert services.get(other, report.id, EVERYTHING) is None
-    assert services.reports_of_cluster(other, EVERYTHING) == []
+    assert report_lifecycle.get(other, report.id, EVERYTHING) is None
+    assert report_lifecycle.reports_of_cluster(other, EVERYTHING) == []
 
 
 def test_a_queued_report_is_cancelled_at_once_and_only_once(cluster: Cluster) -> None:
     report = start(cluster)
-    assert services.cancel(report)
-    assert not services.cancel(report)
+    assert report_lifecycle.cancel(report)
+    assert not report_lifecycle.cancel(report)
     report.refresh_from_db()
     assert report.state == State.CANCELLED
 
 
 def test_the_oldest_reports_go(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "KEPT_MAX", 2)
+    monkeypatch.setattr(report_lifecycle, "KEPT_MAX", 2)
     reports = [start(cluster) for _ in range(3)]
     assert set(Report.objects.all()) == set(reports[1:])
 
@@ -151,7 +151,7 @@ def test_results_without_a_report_are_swept_out(
     for draft in ("old", "new"):
         (result_files.root() / f".{gone}-{draft}").mkdir()
     (result_files.root() / "notes").mkdir()
-    long_ago = time.time() - services.TEMPORARY_KEPT_S - 60
+    long_ago = time.time() - report_lifecycle.TEMPORARY_KEPT_S - 60
     os.utime(result_files.root() / f".{gone}-old", (long_ago, long_ago))
     tasks.requeue_lost_reports()
     found = {path.name for path in result_files.root().iterdir()}

@@ -5,8 +5,8 @@ import logging
 import pytest
 from django.db import OperationalError, connection
 
-from monitoring.cluster_events import services
-from monitoring.cluster_events.services import store
+from monitoring.cluster_events import store_events
+from monitoring.cluster_events.store_events import store
 from monitoring.models import Cluster, ClusterEvent
 from tests.monitoring.tick_factory import make_tick
 
@@ -74,7 +74,7 @@ def test_a_name_that_the_database_cannot_store_is_left_out(local):
 def test_only_the_newest_events_of_a_cluster_are_kept(local, monkeypatch):
     other = Cluster.objects.create(slug="other", name="Other", bootstrap_servers="127.0.0.1:1")
     ClusterEvent.objects.create(cluster=other, tick=1, at_ms=1, kind="rebalance", name="g")
-    monkeypatch.setattr(services, "EVENTS_MAX", 3)
+    monkeypatch.setattr(store_events, "EVENTS_MAX", 3)
     for number in range(1, 6):
         store(a_tick(number + 1, number + 1), a_tick(number, number))
     kept = ClusterEvent.objects.filter(cluster=local).order_by("tick")
@@ -85,7 +85,7 @@ def test_only_the_newest_events_of_a_cluster_are_kept(local, monkeypatch):
 def test_of_one_tick_only_so_many_events_are_stored_and_the_rest_is_logged(
     local, monkeypatch, caplog
 ):
-    monkeypatch.setattr(services, "EVENTS_OF_TICK_MAX", 3)
+    monkeypatch.setattr(store_events, "EVENTS_OF_TICK_MAX", 3)
     with caplog.at_level(logging.WARNING):
         store(a_tick(2, 2, groups=5, up=False), a_tick(1, groups=5))
     assert [kind for kind, *_ in stored()] == ["broker_left", "rebalance", "rebalance"]

@@ -1,24 +1,14 @@
-"""What all changes to subjects use: their target, and the schema in their parameters."""
+"""A schema in a plan: as its parameters, and its changed lines."""
 
 from typing import Any
 
-from django.utils.translation import gettext_lazy
-
-from console.actions.action_type import Params, TargetType
+from console.actions.action_type import Params
 from console.actions.draft import Change
 from console.schemas.schema_diff import ADDED, REMOVED, comparison
 from monitoring.schema_registry.client import Reference
 from monitoring.schema_registry.subjects import SchemaText
 
 _CHANGES_MAX = 200
-SUBJECT_TARGET = TargetType(
-    view_verb="schema.view",
-    page="subject",
-    page_link=gettext_lazy("Go to the subject"),
-    list_page="schemas",
-    list_link=gettext_lazy("Go to the schemas"),
-    heading=gettext_lazy("Schemas"),
-)
 
 
 def schema_of(params: Params) -> SchemaText:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from django.utils.translation import gettext_lazy
 
-from console.topics.actions.shared import TOPIC_TARGET
+from console.topics.actions.topic_target import TOPIC_TARGET
 
 PARTITIONS_TARGET = replace(
     TOPIC_TARGET,

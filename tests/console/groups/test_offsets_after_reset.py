@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.groups.reset_rules import (
+from console.groups.offsets_after_reset import (
     CommitInLog,
     InvalidInput,
     ResetEffect,
