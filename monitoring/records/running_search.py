@@ -6,30 +6,22 @@ search waits for another one.
 """
 
 import contextlib
-import logging
 import os
-import pickle
-import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from multiprocessing import Pipe
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from monitoring.gateway.errors import ClusterUnavailable, Unreadable
+from monitoring.gateway.child_process import ChildProcess
+from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.reasons import Reason
 from monitoring.records.search import Event, SearchRequest
 
 SEARCHES_MAX = 8  # of this process at the same time
 _MEMORY_BYTES = 512 << 20
 _MODULE = "monitoring.records.search_process"
-_ROOT = Path(__file__).parents[2]
 _SILENCE_S = 60.0
 
-logger = logging.getLogger(__name__)
 _slots = threading.BoundedSemaphore(SEARCHES_MAX)
 _running: "set[RunningSearch]" = set()
 _running_lock = threading.Lock()
@@ -43,16 +35,8 @@ class RunningSearch:
         if not _slots.acquire(blocking=False):
             raise ClusterUnavailable(Reason("searches_full", n=SEARCHES_MAX))
         try:
-            self._connection, child_end = Pipe()
-            with child_end:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", _MODULE, str(child_end.fileno()), str(_MEMORY_BYTES)],
-                    cwd=_ROOT,
-                    pass_fds=(child_end.fileno(),),
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                )
-            self._connection.send(request)
+            self._process = ChildProcess(_MODULE, _MEMORY_BYTES)
+            self._process.send(request)
         except BaseException:
             _slots.release()
             raise
@@ -68,7 +52,7 @@ class RunningSearch:
         Raises the search's GatewayError or FilterInvalid, or Unreadable if its process died.
         """
         while True:
-            event = self._receive()
+            event: Event | Exception | None = self._process.receive(_SILENCE_S)
             if event is None:
                 return
             if isinstance(event, Exception):
@@ -84,9 +68,7 @@ class RunningSearch:
         with _running_lock:
             _running.discard(self)
             _announce_cores()
-        self._process.kill()
-        self._process.wait()
-        self._connection.close()
+        self._process.end()
         _slots.release()
 
     def __enter__(self) -> Self:
@@ -100,27 +82,10 @@ class RunningSearch:
     ) -> None:
         self.stop()
 
-    def _receive(self) -> Event | Exception | None:
-        try:
-            if self._connection.poll(_SILENCE_S):
-                event: Event | Exception | None = self._connection.recv()
-                return event
-        except (EOFError, OSError, pickle.UnpicklingError) as error:
-            raise Unreadable(self._end_and_explain()) from error
-        raise Unreadable(Reason("not_decoded_in_time", seconds=f"{_SILENCE_S:.0f}"))
-
-    def _end_and_explain(self) -> Reason:
-        self._process.kill()  # no effect if it has ended
-        code = self._process.wait()
-        ending = signal.Signals(-code).name if code < 0 else f"exit status {code}"
-        if not self._is_stopped:
-            logger.warning("a search ended its process: %s", ending)
-        return Reason("decoder_died", how=ending)
-
 
 def _announce_cores() -> None:
     """Tell each search whether it may use a second core."""
     may_use_two = 2 * len(_running) <= len(os.sched_getaffinity(0))
     for search in _running:
         with contextlib.suppress(OSError):  # it has ended
-            search._connection.send(may_use_two)
+            search._process.send(may_use_two)

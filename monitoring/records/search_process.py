@@ -11,14 +11,13 @@ import asyncio
 import contextlib
 import os
 import resource
-import signal
 import sys
 import threading
 import traceback
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
+from monitoring.gateway.child_process import prepare_this_process
 from monitoring.gateway.errors import GatewayError
 from monitoring.records.compaction_search import CompactionRequest, CompactionSearch
 from monitoring.records.filters import FilterInvalid
@@ -59,10 +58,7 @@ def _listen(connection: "Connection[Any, Any]", search: Search) -> None:
 
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[2]), int(sys.argv[2])))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would contain users' records
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the parent closes the socket
+    prepare_this_process()
     os.nice(_NICE)
-    with contextlib.suppress(OSError):  # if memory runs out, the kernel kills this process first
-        Path("/proc/self/oom_score_adj").write_text("1000")
     with contextlib.suppress(OSError):
         main(int(sys.argv[1]))

@@ -6,7 +6,6 @@ blocks all Python threads. If it needs more than BYTES of memory, for example fo
 batch that unpacks to gigabytes, librdkafka ends it. Django is not loaded here.
 """
 
-import contextlib
 import os
 import queue
 import resource
@@ -17,9 +16,9 @@ import traceback
 from collections.abc import Callable
 from math import ceil
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
+from monitoring.gateway.child_process import prepare_this_process
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.librdkafka import (
     copying,
@@ -94,11 +93,8 @@ def _limit_memory(size_bytes: int) -> None:
 
 if __name__ == "__main__":
     _limit_memory(int(sys.argv[2]))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C the parent closes the socket
+    prepare_this_process()
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    with contextlib.suppress(OSError):  # if memory runs out, the kernel kills this process first
-        Path("/proc/self/oom_score_adj").write_text("1000")
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core file would contain users' records
     try:
         main(int(sys.argv[1]))
     except OSError:

@@ -156,7 +156,7 @@ def test_a_search_of_which_a_partition_was_not_read_to_its_end_is_not_complete(a
 
 def test_a_search_that_is_stopped_leaves_no_process(address):
     running = start(address, conditions=contains("nowhere"))
-    pid = running._process.pid
+    pid = running._process.id
     running.stop()
     with pytest.raises(Unreadable):
         list(running.events())
@@ -174,8 +174,8 @@ def test_more_searches_than_allowed_are_refused_and_free_places_are_used(address
 
 def test_the_process_of_a_search_ends_when_its_parent_closes_the_socket(address):
     running = start(address, conditions=contains("nowhere"))
-    running._connection.close()
-    wait_until(lambda: running._process.poll() is not None, "the process has ended")
+    running._process._connection.close()
+    wait_until(lambda: not running._process.is_alive(), "the process has ended")
     running.stop()
 
 
@@ -195,7 +195,7 @@ def test_two_searches_at_once_have_a_core_each(address, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1})
     first = start(address)
     sent = []
-    monkeypatch.setattr(first._connection, "send", sent.append)
+    monkeypatch.setattr(first._process, "send", sent.append)
     with first:
         with start(address):
             assert sent == [False]
