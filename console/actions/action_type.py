@@ -136,6 +136,10 @@ class ActionType(ABC):
         """The names of all targets that it changes: the user needs the right to each; pure."""
         return [resource]
 
+    def names_another_cluster(self, params: Params) -> bool:
+        """Whether its plan names something of another cluster than the plan's; pure."""
+        return False
+
     @abstractmethod
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """Read the facts on which the change depends from the cluster. Raises GatewayError."""

@@ -28,6 +28,8 @@ class Plan(models.Model):
     params = models.JSONField()  # the exact change, made of the form
     facts = models.JSONField()  # the cluster's state when it was proposed (ActionType.read_facts)
     draft = models.JSONField()  # console.actions.draft.Draft
+    # Who may read it besides its author (plan_readers.py); {} = only who sees everything.
+    scope = models.JSONField(default=dict)
     # What the user typed in the form, encrypted (typed_form.py); "" = not stored, or deleted.
     typed = models.TextField(blank=True, default="", editable=False)
     state = models.CharField(

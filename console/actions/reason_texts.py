@@ -35,6 +35,7 @@ TEXTS = {
         "cluster before you plan it again."
     ),
     "plan_stopped": gettext_noop("Stopped by %(who)s from %(address)s. %(how)s"),
+    "plan_stopped_by": gettext_noop("Stopped by %(who)s. %(how)s"),
     "plan_of_another": gettext_noop("Tried to apply another user's plan."),
     "plan_undo": gettext_noop("Undo: %(how)s"),
     "plan_confirmed": gettext_noop(

@@ -19,6 +19,7 @@ from console.actions.action_type import ITEMS, ItemsAction
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.finish_plan import finish
 from console.actions.models import Plan
+from console.actions.plan_readers import may_read, shows_targets, stored_scope
 from console.audit import services as audit
 from console.live import snapshot_cache
 from monitoring.clock import now_ms
@@ -51,13 +52,15 @@ def propose(
     rights = principal.rights(cluster)
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     draft = action_type.draft(action_type.within_scope(facts, rights.scope), params, snapshot)
+    contents = draft.as_json()
     return Plan.objects.create(
         cluster=cluster.slug,
         action=action,
         resource=resource,
         params=dict(params),
         facts=facts,
-        draft=draft.as_json(),
+        draft=contents,
+        scope=stored_scope(rights.scope, (params, facts, contents)),
         created_by=principal.user,
         remote_addr=principal.address,
         created_at=timezone.now(),
@@ -90,17 +93,12 @@ def find_own(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | N
 
 
 def find_visible(principal: Principal, cluster: str, plan_id: uuid.UUID) -> Plan | None:
-    """The plan, if the user may see its target, and either made it or may see the audit log."""
+    """The plan, if the user made it and may see its targets, or may read it (plan_readers.py)."""
     found = Plan.objects.filter(pk=plan_id, cluster=cluster).first()
     if found is None:
         return None
-    if not found.is_of(principal.user) and not principal.may("audit.view", cluster):
-        return None
-    action_type = registry.find(found.action)
-    targets = action_type.targets(found.resource, found.params)
-    view_verb = action_type.target_type.view_verb
-    is_visible = all(principal.may(view_verb, cluster, each) for each in targets)
-    return found if is_visible else None
+    is_visible = shows_targets if found.is_of(principal.user) else may_read
+    return found if is_visible(found, principal.rights(cluster)) else None
 
 
 def audit_confirm_of_other_plan(principal: Principal, cluster: str, plan_id: uuid.UUID) -> None:

@@ -10,7 +10,7 @@ from console.actions.draft import StepState
 from console.actions.models import FAILED, REFUSED, Plan
 from console.ui import numbers
 from console.ui.texts import sentence
-from monitoring.reasons import loads
+from monitoring.reasons import Reason, loads
 
 ITEMS_MAX = 200  # on the page of a plan
 # Values of Plan.current_step before the first step.
@@ -36,9 +36,12 @@ def last_stage(plan: Plan) -> str:
     return _("Not done") if plan.state in (FAILED, REFUSED) else _("Done")
 
 
-def outcome(plan: Plan) -> str:
-    """Why a plan was refused or failed."""
-    return sentence(loads(plan.outcome))
+def outcome(plan: Plan, *, shows_address: bool) -> str:
+    """Why a plan was refused or failed; with the address of the user who stopped it, or not."""
+    found = loads(plan.outcome)
+    if isinstance(found, Reason) and found.code == "plan_stopped" and not shows_address:
+        found = Reason("plan_stopped_by", who=found.params["who"], how=found.params["how"])
+    return sentence(found)
 
 
 def step_state(state: StepState) -> str:

@@ -23,7 +23,7 @@ from monitoring.gateway.errors import GatewayError
 @require_safe
 @requires("plan.view")
 def detail(request: ClusterRequest, cluster: str, plan_id: uuid.UUID) -> HttpResponse:
-    """The page of a plan. Users who may see the audit log can read the plans of others."""
+    """The page of a plan, for its author and those who may read it (plan_readers.py)."""
     plan = services.find_visible(request.principal, cluster, plan_id)
     if plan is None:
         raise Http404(_no_such_plan())
@@ -100,8 +100,8 @@ def _own_plan(request: ClusterRequest, cluster: str, plan_id: uuid.UUID) -> Plan
 
 def _no_such_plan() -> str:
     return _(
-        "You have no such plan here. Only the user who made a plan and those who see the audit log "
-        "can see it, and it is deleted after 90 days."
+        "You have no such plan here. Only the user who made a plan and those who see all that it "
+        "may name can see it, and it is deleted after 90 days."
     )
 
 
@@ -115,6 +115,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         "next_link": action_type.next_link(plan.cluster, plan.resource, plan.state == models.DONE),
         "plan": plan,
         "is_own": is_own,
+        "author": plan.created_by.username if plan.created_by else plan.confirmed_by,
         "draft": plan.draft,
         "confirm_label": action_type.confirm_label(),
         "error": error,
@@ -131,7 +132,7 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
         ],
         "created_ms": plan.created_ms,
         "current_step": texts.current_step(plan),
-        "outcome": texts.outcome(plan),
+        "outcome": texts.outcome(plan, shows_address=is_own or request.rights.may("audit.view")),
         "steps": [(step, texts.step_state(step.state)) for step in action_type.plan_steps(plan)]
         if plan.state == models.FAILED and plan.step_states
         else [],

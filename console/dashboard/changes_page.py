@@ -30,7 +30,7 @@ def context(cluster: Cluster, rights: Rights, query: QueryDict) -> dict[str, Any
         "days": day_links(table),
         "is_cut": len(found) > CHANGES_MAX,
         "changes_max": CHANGES_MAX,
-        "shows_people": rights.may("audit.view"),
+        "shows_people": rights.may("plan.view"),
     }
 
 

@@ -12,6 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.accounts.rights import Rights
+from console.actions.models import DONE, Plan
+from console.actions.plan_readers import may_read
 from console.alerts.visible_alerts import alerts_in_scope
 from console.audit import visible_entries
 from console.audit.models import AuditEntry
@@ -25,8 +27,10 @@ from monitoring.topic_names import is_topic_name
 
 # Reads of records are in the audit log, too, and change nothing.
 _AUDITED_ACTIONS = (
-    r"^((topics?|group|broker|quota|cluster|alert|masking|report)\.|record\.(write|copy|mock)$)"
+    r"^((topics?|group|broker|quota|schema|cluster|alert|masking|report)\."
+    r"|record\.(write|copy|mock)$)"
 )
+_REBALANCES = (ClusterEvent.Kind.REBALANCE, ClusterEvent.Kind.EARLIER_REBALANCES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,7 @@ class Change:
     text: str
     url: str
     tone: str = ""
-    audit_url: str = ""  # the entries of that day
+    details_url: str = ""  # the plan, or the audit log of that day
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,8 @@ def changes(
         found += _alerts(cluster, rights, span, changes_max)
     if rights.may("audit.view"):
         found += _audited_changes(cluster, rights, span, changes_max)
+    elif rights.may("plan.view"):
+        found += islice(_plans(cluster, rights, span), changes_max)
     return sorted(found, key=lambda change: change.at_ms, reverse=True)[:changes_max]
 
 
@@ -86,7 +92,7 @@ def _events(
     cluster: Cluster, rights: Rights, snapshot: Snapshot | None, span: Span
 ) -> Iterator[Change]:
     """The rebalances and the brokers that left or came back, the newest first."""
-    is_rebalance = Q(kind=ClusterEvent.Kind.REBALANCE)
+    is_rebalance = Q(kind__in=_REBALANCES)
     rows = ClusterEvent.objects.filter(
         span.contains("at_ms", _ms),
         (is_rebalance & shows_group(rights.scope, "name")) | ~is_rebalance,
@@ -94,7 +100,7 @@ def _events(
     )
     brokers = {row.id for row in snapshot.brokers} if snapshot else set()
     for event in rows.iterator(chunk_size=100):
-        if event.kind != ClusterEvent.Kind.REBALANCE:
+        if event.kind not in _REBALANCES:
             yield _broker_change(cluster.slug, event, brokers)
             continue
         is_there = snapshot is not None and snapshot.has_group(event.name)
@@ -106,7 +112,15 @@ def _events(
 
 
 def _rebalance_text(event: ClusterEvent) -> str:
-    """How the number of members changed, else how many partitions have another owner."""
+    """How the number of members changed, else how many partitions have another owner; of a row
+    that counts rebalances, their number."""
+    if event.kind == ClusterEvent.Kind.EARLIER_REBALANCES:
+        text = ngettext(
+            "rebalanced %(n)s more time before, on this day",
+            "rebalanced %(n)s more times before, on this day",
+            event.count or 0,
+        )
+        return text % {"n": count(event.count or 0)}
     if event.members_before != event.members:
         text = _("rebalanced, %(before)s → %(after)s members")
         return text % {"before": event.members_before, "after": event.members}
@@ -158,7 +172,20 @@ def _audited_changes(
         text = f"{entry.action} {entry.resource}".strip()
         page = _page_of(cluster.slug, entry)
         day_url = audit_url(cluster.slug, entry.at.date())
-        yield Change(_ms(entry.at), entry.actor_name, text, page, audit_url=day_url)
+        yield Change(_ms(entry.at), entry.actor_name, text, page, details_url=day_url)
+
+
+def _plans(cluster: Cluster, rights: Rights, span: Span) -> Iterator[Change]:
+    """The plans that were applied, of those that the user may read, the newest first."""
+    done = Plan.objects.filter(
+        span.contains("last_progress_at", lambda time: time), cluster=cluster.slug, state=DONE
+    ).defer("facts", "draft", "step_states", "item_outcomes")
+    for plan in done.order_by("-last_progress_at").iterator(chunk_size=100):
+        if plan.last_progress_at is not None and may_read(plan, rights):
+            text = f"{plan.action} {plan.resource}".strip()
+            page = _page_of(cluster.slug, plan)
+            url = reverse("plan", args=[cluster.slug, plan.pk])
+            yield Change(_ms(plan.last_progress_at), plan.confirmed_by, text, page, details_url=url)
 
 
 def _ms(time: datetime) -> int:
@@ -171,7 +198,7 @@ def audit_url(slug: str, day: date) -> str:
     return f"{reverse('cluster-audit', args=[slug])}?{query}"
 
 
-def _page_of(slug: str, entry: AuditEntry) -> str:
+def _page_of(slug: str, entry: AuditEntry | Plan) -> str:
     """The page of what was changed; empty if there is none."""
     if entry.action.endswith(".delete"):
         return ""

@@ -1,4 +1,7 @@
-"""The database rows of what happened in a cluster: a row for each event, written once."""
+"""The database rows of what happened in a cluster: a row for each event, written once.
+
+Of the rebalances of a group on a day (UTC) only the newest have rows; one row counts the others.
+"""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -10,11 +13,13 @@ class ClusterEvent(models.Model):
     """A rebalance of the group `name`, or the broker with the id `name` left or came back.
 
     The sampler saw it in `tick`. A rebalance has the numbers of members before and after it, and
-    of the partitions that have another owner.
+    of the partitions that have another owner. A row of the kind EARLIER_REBALANCES stands for
+    `count` rebalances of one day, with the tick and time of the last of them.
     """
 
     class Kind(models.TextChoices):
         REBALANCE = "rebalance", _("Rebalance")
+        EARLIER_REBALANCES = "rebalances", _("Earlier rebalances")
         BROKER_LEFT = "broker_left", _("Broker left")
         BROKER_BACK = "broker_back", _("Broker is back")
 
@@ -26,6 +31,7 @@ class ClusterEvent(models.Model):
     members_before = models.PositiveIntegerField(null=True)
     members = models.PositiveIntegerField(null=True)
     moved = models.PositiveIntegerField(null=True)
+    count = models.PositiveIntegerField(null=True)
 
     class Meta:
         app_label = "monitoring"

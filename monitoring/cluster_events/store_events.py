@@ -2,7 +2,8 @@
 
 import logging
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
+from django.db.models import Count, F, Max
 
 from monitoring.cluster_events.broker_changes import broker_changes
 from monitoring.cluster_events.models import ClusterEvent
@@ -15,6 +16,9 @@ log = logging.getLogger(__name__)
 # A restart of a broker can rebalance all groups; a group can rebalance at every tick.
 EVENTS_MAX = 20_000  # of a cluster, the newest
 EVENTS_OF_TICK_MAX = 1_000
+# So one group does not displace the events of the others. The page of a group shows 20.
+REBALANCES_OF_DAY_MAX, REBALANCES_OF_DAY_KEPT = 40, 20  # of a group: if there are 40, 20 are kept
+_DAY_MS = 86_400_000
 
 
 def store(tick: Tick, previous: Tick | None) -> None:
@@ -66,15 +70,44 @@ def _events(tick: Tick, previous: Tick) -> list[ClusterEvent]:
     return [*brokers, *groups]
 
 
+@transaction.atomic
 def _save(slug: str, events: list[ClusterEvent]) -> None:
-    """Save the events, and delete the oldest of the cluster beyond EVENTS_MAX."""
+    """Save the events of a tick, and delete the oldest of the cluster beyond EVENTS_MAX."""
     cluster = Cluster.objects.filter(slug=slug).first()
     if cluster is None:
         return  # it was removed meanwhile
     for event in events:
         event.cluster = cluster
     ClusterEvent.objects.bulk_create(events, ignore_conflicts=True)
+    _count_earlier_rebalances(cluster, events)
     rows = ClusterEvent.objects.filter(cluster=cluster)
     too_old = list(rows.order_by("-pk").values_list("pk", flat=True)[EVENTS_MAX : EVENTS_MAX + 1])
     if too_old:
         rows.filter(pk__lte=too_old[0]).delete()
+
+
+def _count_earlier_rebalances(cluster: Cluster, events: list[ClusterEvent]) -> None:
+    """Replace all but the newest rebalances of each group that has too many on the day by their
+    number."""
+    rebalanced = [each for each in events if each.kind == ClusterEvent.Kind.REBALANCE]
+    if not rebalanced:
+        return
+    day_ms = rebalanced[0].at_ms // _DAY_MS * _DAY_MS
+    of_day = ClusterEvent.objects.filter(
+        cluster=cluster, at_ms__gte=day_ms, at_ms__lt=day_ms + _DAY_MS
+    )
+    rows = of_day.filter(kind=ClusterEvent.Kind.REBALANCE)
+    counts = rows.filter(name__in=[each.name for each in rebalanced]).order_by().values("name")
+    too_many = counts.annotate(rows=Count("pk")).filter(rows__gte=REBALANCES_OF_DAY_MAX)
+    for group in list(too_many.values_list("name", flat=True)):
+        of_group = rows.filter(name=group)
+        earlier = of_group.filter(
+            pk__in=list(of_group.values_list("pk", flat=True)[REBALANCES_OF_DAY_KEPT:])
+        )
+        last = earlier.aggregate(tick=Max("tick"), at_ms=Max("at_ms"))
+        deleted, _of_models = earlier.delete()
+        kind = ClusterEvent.Kind.EARLIER_REBALANCES
+        if not of_day.filter(kind=kind, name=group).update(**last, count=F("count") + deleted):
+            ClusterEvent.objects.create(
+                cluster=cluster, kind=kind, name=group, **last, count=deleted
+            )

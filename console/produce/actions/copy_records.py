@@ -61,6 +61,9 @@ class CopyRecords(ItemsAction):
     def targets(self, resource: str, params: Params) -> list[str]:
         return [params.get("to", resource)]
 
+    def names_another_cluster(self, params: Params) -> bool:
+        return is_to_other_cluster(params)
+
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         cluster = check_source(params)
         with source_gateway(gateway, params, cluster) as reader:
@@ -180,7 +183,8 @@ def check_source(params: Params) -> Cluster:
 
 def is_to_other_cluster(params: Params) -> bool:
     """Whether the records go to another cluster than their own."""
-    return bool(params["cluster"] != params.get("to_cluster", params["cluster"]))
+    source = params.get("cluster")
+    return bool(source != params.get("to_cluster", source))
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from console.actions import models, plan_queue, plan_worker, registry
 from console.actions.draft import Draft
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
+from monitoring.reasons import Reason, dumps
 from tests.console.actions.test_services import (
     creation,
     make,
@@ -133,20 +134,55 @@ def test_a_get_never_applies(cluster, client_of, operator):
     assert plan.state == models.PROPOSED
 
 
-def test_a_plan_of_another_user_is_read_by_those_who_see_the_audit_log_and_by_nobody_else(
-    cluster, client_of, operator, admin
+def test_a_plan_of_another_user_is_read_by_those_who_see_what_it_names_and_applied_by_nobody_else(
+    cluster, client_of, operator, viewer, outsider, admin
 ):
     name = new_topic_name()
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     url = reverse("plan", args=["local", plan.pk])
-    page = client_of(admin).get(url).content.decode()
-    assert "A plan of operator" in page
-    assert reverse("plan-confirm", args=["local", plan.pk]) not in page
-    assert client_of(a_user("second", "operator")).get(url).status_code == 404
+    second = a_user("second", "operator")
+    for reader in (admin, second):
+        page = client_of(reader).get(url).content.decode()
+        assert "A plan of operator" in page
+        assert reverse("plan-confirm", args=["local", plan.pk]) not in page
+        for page in ("plan-confirm", "plan-undo", "plan-stop", "plan-resume"):
+            assert client_of(reader).post(reverse(page, args=["local", plan.pk])).status_code == 404
     narrow = a_user("narrow", "admin", topics=["none*"])
-    assert client_of(narrow).get(url).status_code == 404
-    for page in ("plan-confirm", "plan-undo", "plan-stop", "plan-resume"):
-        assert client_of(admin).post(reverse(page, args=["local", plan.pk])).status_code == 404
+    narrow_groups = a_user("narrow-groups", "operator", groups=["none*"])
+    for stranger in (narrow, narrow_groups, outsider):
+        assert client_of(stranger).get(url).status_code == 404
+    assert client_of(viewer).get(url).status_code == 403
+
+
+@pytest.mark.usefixtures("_worker")
+def test_the_page_of_a_plan_says_who_made_it_also_without_the_account(
+    cluster, client_of, operator, admin, django_capture_on_commit_callbacks
+):
+    name = new_topic_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    url = reverse("plan", args=["local", plan.pk])
+    with django_capture_on_commit_callbacks(execute=True):
+        client_of(operator).post(reverse("plan-confirm", args=["local", plan.pk]))
+    second = a_user("second", "operator")
+    assert "Planned and confirmed by operator" in client_of(second).get(url).content.decode()
+    operator.delete()
+    assert "Planned and confirmed by operator" in client_of(second).get(url).content.decode()
+
+
+def test_only_its_author_and_admins_see_the_address_of_the_user_who_stopped_a_plan(
+    cluster, client_of, operator, admin
+):
+    name = new_topic_name()
+    plan = propose(operator, cluster, "topic.create", name, **creation(name))
+    stopped = Reason("plan_stopped", who="operator", address="10.0.0.9", how="Nothing was written.")
+    Plan.objects.update(state=models.FAILED, stopped_by="operator", outcome=dumps(stopped))
+    url = reverse("plan", args=["local", plan.pk])
+    for reader in (operator, admin):
+        page = client_of(reader).get(url).content.decode()
+        assert "Stopped by operator from 10.0.0.9. Nothing was written." in page
+    page = client_of(a_user("second", "operator")).get(url).content.decode()
+    assert "Stopped by operator. Nothing was written." in page
+    assert "10.0.0.9" not in page
 
 
 def test_a_plan_of_another_cluster_is_404(cluster, client_of, operator):

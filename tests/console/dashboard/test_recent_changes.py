@@ -1,13 +1,19 @@
 """What changed in a cluster, and who sees it."""
 
-from datetime import datetime
+from datetime import UTC, datetime
+
+from django.utils import timezone
 
 from console.accounts.rights import Rights, rights_of
+from console.actions.models import DONE, FAILED, Plan
+from console.actions.plan_readers import stored_scope
 from console.audit import services as audit
 from console.dashboard import overview
-from console.dashboard.recent_changes import changes
+from console.dashboard.recent_changes import Span, changes
 from console.live import snapshot_cache
 from monitoring.models import ClusterEvent
+from monitoring.own_topics import NAMES
+from monitoring.scope import EVERYTHING, Scope
 from tests.console.conftest import (
     BROKERS,
     GROUPS,
@@ -69,6 +75,54 @@ def test_what_changed_leads_to_the_audit_log_of_its_day(local, admin, viewer, cl
     assert "/audit" not in client_of(viewer).get("/c/local/").content.decode()
 
 
+def a_done_plan(author, action: str, resource: str, scope: Scope = EVERYTHING, **params) -> Plan:
+    at = timezone.now()
+    return Plan.objects.create(
+        cluster="local", action=action, resource=resource, params=params, facts={}, draft={},
+        scope=stored_scope(scope, [{resource: params}]), state=DONE, created_by=author,
+        confirmed_by=author.username, created_at=at, last_progress_at=at,
+    )  # fmt: skip
+
+
+def test_operators_see_who_applied_the_plans_that_they_may_read(
+    local, admin, operator, viewer, outsider, client_of
+):
+    plan = a_done_plan(admin, "topic.delete", "orders")
+    a_done_plan(admin, "group.delete", "auditors", topics=["console.audit"])
+    a_done_plan(admin, "topics.delete", "2 topics", names=["orders", "shop"])
+    for page in ("/c/local/", PAGE):
+        answer = client_of(operator).get(page).content.decode()
+        assert "topic.delete orders" in answer
+        assert "topics.delete 2 topics" in answer
+        assert "admin</bdi>" in answer
+        assert f'href="/c/local/plans/{plan.pk}"' in answer
+        assert "auditors" not in answer, page
+        assert "/audit" not in answer
+        answer = client_of(viewer).get(page).content.decode()
+        assert "topic.delete" not in answer
+        assert "admin</bdi>" not in answer
+        assert client_of(outsider).get(page).status_code == 404
+
+
+def test_operators_of_some_topics_see_the_plans_of_their_scope_alone(local, admin, operator):
+    team = Scope(("orders",), ("billing",), NAMES)
+    a_done_plan(admin, "topic.delete", "orders")
+    a_done_plan(operator, "topic.configure", "orders", team)
+    rights = Rights("local", "operator", team)
+    found = changes(local, rights, snapshot_cache.snapshot("local", rights), 10)
+    assert [(each.subject, each.text) for each in found] == [("operator", "topic.configure orders")]
+
+
+def test_plans_that_are_not_applied_or_of_other_days_are_not_in_what_changed(local, operator):
+    a_done_plan(operator, "topic.delete", "orders")
+    plan = a_done_plan(operator, "topic.create", "shop")
+    rights = rights_of(operator, local)
+    snapshot = snapshot_cache.snapshot("local", rights)
+    plan.change_state(DONE, FAILED)
+    assert [each.text for each in changes(local, rights, snapshot, 10)] == ["topic.delete orders"]
+    assert changes(local, rights, snapshot, 10, Span(end=datetime(2026, 1, 1, tzinfo=UTC))) == []
+
+
 def test_a_rebalance_is_in_what_changed_also_for_a_process_that_saw_only_the_last_tick(
     local, viewer, client_of
 ):
@@ -86,6 +140,15 @@ def test_a_rebalance_of_as_many_members_says_how_many_partitions_moved(local, vi
     an_event(local, "billing", at_ms("2026-03-01"), members_before=2, members=2, moved=3)
     page = client_of(viewer).get(f"{PAGE}?first=2026-03-01&last=2026-03-01").content.decode()
     assert "rebalanced, 3 partitions have other owners" in page
+
+
+def test_rebalances_that_are_only_counted_are_one_line(local, viewer, client_of):
+    an_event(local, "billing", at_ms("2026-03-01"), "rebalances", count=340)
+    an_event(local, "auditors", at_ms("2026-03-01"), "rebalances", count=7)
+    for page in ("/c/local/", f"{PAGE}?first=2026-03-01&last=2026-03-01"):
+        text = client_of(viewer).get(page).content.decode()
+        assert "rebalanced 340 more times before, on this day" in text, page
+        assert "auditors" not in text
 
 
 def test_nobody_sees_the_rebalance_of_a_group_that_they_may_not_see(local, admin, viewer):

@@ -8,7 +8,7 @@ from django.db import OperationalError, connection
 from monitoring.cluster_events import store_events
 from monitoring.cluster_events.store_events import store
 from monitoring.models import Cluster, ClusterEvent
-from tests.monitoring.tick_factory import make_tick
+from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 pytestmark = pytest.mark.django_db
 
@@ -80,6 +80,39 @@ def test_only_the_newest_events_of_a_cluster_are_kept(local, monkeypatch):
     kept = ClusterEvent.objects.filter(cluster=local).order_by("tick")
     assert list(kept.values_list("tick", flat=True)) == [4, 5, 6]
     assert ClusterEvent.objects.filter(cluster=other).count() == 1
+
+
+def test_of_many_rebalances_of_a_group_the_newest_of_the_day_are_kept_and_the_rest_counted(
+    local, monkeypatch
+):
+    monkeypatch.setattr(store_events, "REBALANCES_OF_DAY_MAX", 5)
+    monkeypatch.setattr(store_events, "REBALANCES_OF_DAY_KEPT", 2)
+    for number in range(10, 21):
+        store(a_tick(number + 1, number + 1), a_tick(number, number))
+    rows = ClusterEvent.objects.filter(cluster=local).order_by("tick")
+    found = list(rows.values_list("kind", "tick", "count"))
+    assert found == [("rebalances", 19, 9), ("rebalance", 20, None), ("rebalance", 21, None)]
+    assert rows[0].at_ms == a_tick(19).at_ms
+    # A tick that two workers compare is not counted twice.
+    store(a_tick(21, 21), a_tick(20, 20))
+    assert list(rows.values_list("kind", "tick", "count")) == found
+
+
+def test_other_groups_and_days_have_bounds_of_their_own(local, monkeypatch):
+    monkeypatch.setattr(store_events, "REBALANCES_OF_DAY_MAX", 3)
+    monkeypatch.setattr(store_events, "REBALANCES_OF_DAY_KEPT", 1)
+    day = 86_400_000 // INTERVAL_MS
+    for number in (10 * day, 10 * day + 1, 11 * day, 11 * day + 1):
+        store(a_tick(number, number, groups=2), a_tick(number - 1, number - 1, groups=2))
+    rows = ClusterEvent.objects.filter(cluster=local)
+    assert rows.filter(kind="rebalance").count() == 8
+    store(a_tick(11 * day + 2, 3), a_tick(11 * day + 1, 2))
+    assert rows.filter(name="g1", kind="rebalance").count() == 4
+    of_group = rows.filter(name="g0").order_by("tick")
+    assert list(of_group.values_list("tick", "kind", "count")) == [
+        (10 * day, "rebalance", None), (10 * day + 1, "rebalance", None),
+        (11 * day + 1, "rebalances", 2), (11 * day + 2, "rebalance", None),
+    ]  # fmt: skip
 
 
 def test_of_one_tick_only_so_many_events_are_stored_and_the_rest_is_logged(
