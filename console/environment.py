@@ -6,7 +6,7 @@ Only `console/settings.py` uses it, so that every setting is read once and in on
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from console.setting_rules import without_secrets
+from console.environment_checks import without_secrets
 
 
 class Environment:
@@ -21,7 +21,7 @@ class Environment:
         return self._variables.get(name, "").strip() or default
 
     def checked(self, name: str, rule: Callable[[str], str], default: str = "") -> str:
-        """The variable, checked by `rule` (console/setting_rules.py)."""
+        """The variable, checked by `rule` (console/environment_checks.py)."""
         value = self.text(name, default)
         problem = rule(value) if value else ""
         if problem:

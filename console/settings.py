@@ -14,10 +14,10 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from console import ports
-from console import setting_rules as rules
+from console import environment_checks as rules
+from console import stack_ports
 from console.environment import Environment
-from monitoring.ports import ADMIN_PORT_ABOVE
+from monitoring.tcp_ports import ADMIN_PORT_ABOVE
 
 _env = Environment(os.environ)
 
@@ -78,7 +78,7 @@ AERIE_ADMIN_PASSWORD_FILE = AERIE_DATA / "admin.password"
 # Private networks that outgoing URLs (webhooks …) may use.
 AERIE_EGRESS_ALLOW = _env.words("AERIE_EGRESS_ALLOW", rules.network)
 
-_ports = ports.of_stack(
+_ports = stack_ports.of_stack(
     AERIE_PORT, BROKERD_PORT_BASE, BROKERD_COUNT, ZOOKEEPER_PORT, REDIS_PORT, SPARK_CONNECT_PORT
 )
 _external = {
@@ -90,7 +90,7 @@ _external = {
     )
     if not is_embedded
 }
-_env.problems += ports.conflicts(
+_env.problems += stack_ports.conflicts(
     port for name, listed in _ports.items() if name not in _external for port in listed
 )
 if os.path.exists(AERIE_DATA) and not os.path.isdir(AERIE_DATA):

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from console import ports
-from monitoring.ports import ADMIN_PORT_ABOVE
+from console import stack_ports
+from monitoring.tcp_ports import ADMIN_PORT_ABOVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class StackConfig:
             return self.external_redis_url
         return f"redis://:{password}@127.0.0.1:{self.redis_port}/0"
 
-    def ports(self, names: set[str]) -> list[ports.Port]:
+    def ports(self, names: set[str]) -> list[stack_ports.Port]:
         """Every port on which the processes with these names listen."""
-        all_ports = ports.of_stack(
+        all_ports = stack_ports.of_stack(
             self.web_port,
             self.broker_ports[0],
             len(self.broker_ports),

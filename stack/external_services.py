@@ -19,7 +19,7 @@ import redis
 from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 
-from console.setting_rules import without_secrets
+from console.environment_checks import without_secrets
 from monitoring.history.local_folder import local_folder
 
 TRY_FOR_S = 20.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.db import DatabaseError, connection
 
-from console import ports
+from console import stack_ports
 from monitoring.clusters.embedded_cluster import EMBEDDED_SLUG
 from monitoring.encryption import missing_key_problem
 from stack import data_folder_lock, os_processes, procfile_parser
@@ -39,7 +39,7 @@ def up(config: StackConfig, without: Collection[str], services: Iterable[Service
     names = [name for name in commands if name not in config.external.union(without)]
     with data_folder_lock.acquire(config.data):
         end_leftovers(config.data)
-        _refuse_if(ports.unavailable(config.ports(set(names))))
+        _refuse_if(stack_ports.unavailable(config.ports(set(names))))
         _refuse_if(wait_for(services, print_line))
         _refuse_if(_lost_key_problem())
         prepared = prepare(config, os.environ, set(names))

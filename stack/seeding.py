@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from django.contrib.auth import get_user_model
 
 from console.accounts.services import ensure_admin
-from console.setting_rules import ADMIN_NAME
+from console.environment_checks import ADMIN_NAME
 from monitoring.clusters.embedded_cluster import save_embedded_cluster
 from monitoring.secret_files import new_password
 from stack.config import StackConfig

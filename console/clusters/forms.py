@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from console.clusters import registry_form, security_form
+from console.clusters import schema_registry_form, security_form
 from console.clusters.metrics_form import MetricsForm
 from monitoring.clusters.security_columns import SECRETS
 from monitoring.encryption import missing_key_problem
@@ -27,11 +27,11 @@ class ClusterForm(MetricsForm):
     class Meta(MetricsForm.Meta):
         fields = (
             "name", "slug", "bootstrap_servers", "zookeeper_connect", "read_only",
-            *security_form.COLUMNS, *registry_form.COLUMNS,
+            *security_form.COLUMNS, *schema_registry_form.COLUMNS,
         )  # fmt: skip
         labels = (
             security_form.LABELS
-            | registry_form.LABELS
+            | schema_registry_form.LABELS
             | {
                 "name": _("Name"),
                 "slug": _("Short name"),
@@ -42,14 +42,14 @@ class ClusterForm(MetricsForm):
         )
         help_texts = (
             security_form.HELP_TEXTS
-            | registry_form.HELP_TEXTS
+            | schema_registry_form.HELP_TEXTS
             | {
                 "slug": _("Used in URLs and in the stored history. It cannot be changed later."),
                 "bootstrap_servers": _("One or more brokers as host:port, separated by commas."),
                 "zookeeper_connect": _("host:port/path. Leave it empty if the cluster has none."),
             }
         )
-        widgets = MetricsForm.Meta.widgets | registry_form.WIDGETS
+        widgets = MetricsForm.Meta.widgets | schema_registry_form.WIDGETS
 
         error_messages = {
             "slug": {

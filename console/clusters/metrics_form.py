@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from console.clusters.registry_form import RegistryForm
+from console.clusters.schema_registry_form import RegistryForm
 from console.clusters.security_form import SECRET_HELP_TEXT
 from monitoring.clusters.metrics_columns import check_admin_urls, check_metrics_urls
 from monitoring.egress.url_checks import origins

@@ -8,7 +8,7 @@ from console.accounts.principal import Principal
 from console.accounts.services import revoke_all_grants
 from console.audit import services as audit
 from console.clusters.forms import ClusterForm
-from console.clusters.registry_form import COLUMNS as REGISTRY_COLUMNS
+from console.clusters.schema_registry_form import COLUMNS as REGISTRY_COLUMNS
 from console.clusters.security_form import COLUMNS as SECURITY_COLUMNS
 from console.live import snapshot_cache
 from console.records.masking_rules import copy_masking_rules

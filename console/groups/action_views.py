@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.accounts import rate_limit
+from console.accounts import connection_rate_limit
 from console.accounts.decorators import requires
 from console.accounts.error_texts import group_not_found
 from console.accounts.request_types import ClusterRequest
@@ -57,7 +57,7 @@ def preview_reset(request: ClusterRequest, cluster: str, group: str) -> HttpResp
     form = ResetForm(request.POST, request.FILES or None, group, page["topics"])
     context: dict[str, Any] = {}
     try:
-        if not rate_limit.allows("reset-preview", request.user, PREVIEWS_PER_MINUTE_MAX):
+        if not connection_rate_limit.allows("reset-preview", request.user, PREVIEWS_PER_MINUTE_MAX):
             raise PlanRefused(_("Too many previews. Wait a minute, or review the plan."))
         if form.is_valid():
             resolved = resolve(request.principal, request.cluster, group, form.reset())

@@ -23,7 +23,7 @@ from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.record_row import RecordRow
 from monitoring.models import Cluster
 from monitoring.records.filters import FilterInvalid
-from monitoring.records.search import Event, SearchProgress
+from monitoring.records.search_events import Event, SearchProgress
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from monitoring.models import Cluster
 from monitoring.reasons import Reason
 from monitoring.records.filters import Condition
 from monitoring.records.running_search import RunningSearch
-from monitoring.records.search import SearchRequest
+from monitoring.records.search_request import SearchRequest
 
 _FOLLOW_SECONDS_MAX = 3600.0
 

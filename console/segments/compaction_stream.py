@@ -16,7 +16,7 @@ from console.ui import numbers
 from monitoring.gateway.errors import GatewayError
 from monitoring.records.compaction_search import CompactionProgress
 from monitoring.records.mask_record import rounded_size
-from monitoring.records.search import Event
+from monitoring.records.search_events import Event
 
 
 def lines(events: Iterator[Event], estimate: Estimate) -> Iterator[bytes]:

@@ -41,7 +41,7 @@ from monitoring.gateway.errors import GatewayError, Unsupported
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.records.compaction_estimate import KEYS_MAX
-from monitoring.records.search import BYTES_MAX, SECONDS_MAX
+from monitoring.records.search_request import BYTES_MAX, SECONDS_MAX
 
 Found = TypeVar("Found")
 _CHARTS = ("records", "bytes", "size")

@@ -8,7 +8,7 @@ from monitoring.clusters.models import Cluster
 from monitoring.egress.addresses import AllowedTarget
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import EgressRefused, split_url
-from monitoring.ports import ADMIN_PORT_ABOVE
+from monitoring.tcp_ports import ADMIN_PORT_ABOVE
 
 LOOPBACK = AllowedTarget("127.0.0.1")
 

@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from monitoring.records.compaction_estimate import CompactionEstimate, CompactionFigures
 from monitoring.records.key_scanner import KeyScanner
 from monitoring.records.scan_pool import Scanner
-from monitoring.records.search import Search, SearchProgress, SearchRequest, Send
+from monitoring.records.search import Search
+from monitoring.records.search_events import SearchProgress, Send
+from monitoring.records.search_request import SearchRequest
 from monitoring.records.search_windows import Window
 from monitoring.records.window_scanner import ScanResult
 
-KEYS = "keys"  # why a search ended, besides the reasons in search.py: too many keys
+KEYS = "keys"  # why a search ended, besides the reasons in search_events.py: too many keys
 _FIGURES_S = 1.0
 _FIGURES_SHARE = 20  # figures take at most a 20th of the time
 

@@ -15,7 +15,8 @@ from typing import Self
 from monitoring.gateway.child_process import ChildProcess
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.reasons import Reason
-from monitoring.records.search import Event, SearchRequest
+from monitoring.records.search_events import Event
+from monitoring.records.search_request import SearchRequest
 
 SEARCHES_MAX = 8  # of this process at the same time
 _MEMORY_BYTES = 512 << 20

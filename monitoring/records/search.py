@@ -10,11 +10,8 @@ One with `is_export` never leaves out a match: a later one continues at `SearchP
 
 import asyncio
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
 from monitoring.gateway.record_row import RecordRow
@@ -22,8 +19,18 @@ from monitoring.gateway.wire import batch_scan, batches
 from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.gateway.wire.record_fetcher import RecordFetcher
 from monitoring.reasons import Reason
-from monitoring.records.filters import Condition, RecordFilter
+from monitoring.records.filters import RecordFilter
 from monitoring.records.scan_pool import Scanner, ScanPool
+from monitoring.records.search_events import (
+    BYTES,
+    COMPLETE,
+    ERROR,
+    LIMIT,
+    TIME,
+    SearchProgress,
+    Send,
+)
+from monitoring.records.search_request import SearchRequest
 from monitoring.records.search_windows import (
     DECODED_WINDOW_BYTES,
     WINDOW_BYTES,
@@ -34,63 +41,8 @@ from monitoring.records.window_scanner import ScanResult, WindowScanner
 
 _PROGRESS_S = 0.25
 _ROWS_PER_EVENT = 50
-BYTES_MAX, SECONDS_MAX = 16 << 30, 300.0  # of a search
-_MATCHED_BYTES_MAX = 32 << 20  # of all matches together
 _FOLLOW_S = 0.5  # between two reads of new records
 _FOLLOWED_ROWS_MAX = 100  # of one read; a browser cannot show more
-
-# Why a search ended.
-COMPLETE, LIMIT, TIME, BYTES, ERROR = "complete", "limit", "time", "bytes", "error"
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """What to search. `offset_ranges`: by partition. `masked` are targets of masking rules."""
-
-    settings: ClientSettings
-    topic: str
-    offset_ranges: dict[int, range]
-    conditions: tuple[Condition, ...] = ()
-    expression: str = ""
-    newest_first: bool = True
-    matches_max: int = 500
-    bytes_max: int = BYTES_MAX
-    seconds_max: float = SECONDS_MAX
-    masked: tuple[str, ...] = ()
-    follows: bool = False
-    follows_new_partitions: bool = True
-    is_export: bool = False
-    matched_bytes_max: int = _MATCHED_BYTES_MAX
-    registry: RegistrySettings | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchProgress:
-    """How far a search is. `offsets` are those passed, of `offsets_total`; `end` is set at last.
-
-    `positions`: partition → the first offset that was not searched. `left_out`: matches that a
-    search with `follows` found too fast to show.
-    """
-
-    scanned: int = 0
-    matched: int = 0
-    size_bytes: int = 0
-    offsets: int = 0
-    offsets_total: int = 0
-    seconds: float = 0.0
-    failures: int = 0
-    first_failure: str = ""
-    damaged: int = 0
-    undecoded: int = 0  # records whose schema could not be read or does not fit
-    first_undecoded: str = ""
-    unread: dict[int, str] = field(default_factory=dict)  # partition → why
-    positions: dict[int, int] = field(default_factory=dict)
-    left_out: int = 0
-    end: str = ""
-
-
-Event = list[RecordRow] | SearchProgress
-Send = Callable[[Event], None]
 
 
 class Search:

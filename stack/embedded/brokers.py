@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from monitoring.ports import ADMIN_PORT_ABOVE
+from monitoring.tcp_ports import ADMIN_PORT_ABOVE
 
 _PROPERTIES = """# Written at every start; change settings in the environment instead.
 broker.id={id}

@@ -29,8 +29,8 @@ import pyspark
 from django.core.exceptions import ImproperlyConfigured
 
 from monitoring import secret_files
-from monitoring.ports import bind_error
 from monitoring.spark.server_config import SparkConfig, from_settings, token
+from monitoring.tcp_ports import bind_error
 from stack.embedded.system_java import find_java_home
 
 SERVER_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"

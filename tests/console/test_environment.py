@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from console import setting_rules as rules
+from console import environment_checks as rules
 from console.environment import Environment
 
 

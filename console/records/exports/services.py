@@ -15,7 +15,7 @@ from monitoring.gateway.errors import GatewayError
 from monitoring.models import Cluster
 from monitoring.reason_translation import translated
 from monitoring.records.running_search import RunningSearch
-from monitoring.records.search import COMPLETE, Event, SearchProgress
+from monitoring.records.search_events import COMPLETE, Event, SearchProgress
 
 LIMITS = ExportLimits(records=1_000_000, size_bytes=1 << 30, seconds=900.0)
 

@@ -13,7 +13,7 @@ from console.records.shown_record import MASKED
 from console.records.start_search import SearchQuery
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
-from monitoring.records.search import SearchProgress
+from monitoring.records.search_events import SearchProgress
 from monitoring.schema_registry import schema_cache
 from tests.console.conftest import by
 from tests.monitoring.schema_registry import serialized

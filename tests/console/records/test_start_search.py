@@ -24,7 +24,7 @@ from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 from monitoring.records.filters import Condition
-from monitoring.records.search import Event, SearchProgress
+from monitoring.records.search_events import Event, SearchProgress
 from tests.console.conftest import a_user, content_of
 from tests.support.live_cluster import LiveCluster
 

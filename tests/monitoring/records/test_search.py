@@ -14,14 +14,8 @@ from monitoring.gateway.record_row import RecordRow
 from monitoring.records import running_search
 from monitoring.records.filters import Condition, FilterInvalid
 from monitoring.records.running_search import RunningSearch
-from monitoring.records.search import (
-    BYTES,
-    COMPLETE,
-    ERROR,
-    LIMIT,
-    SearchProgress,
-    SearchRequest,
-)
+from monitoring.records.search_events import BYTES, COMPLETE, ERROR, LIMIT, SearchProgress
+from monitoring.records.search_request import SearchRequest
 from tests.support.waiting import wait_until
 
 COUNT = 3000

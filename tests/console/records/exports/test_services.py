@@ -18,7 +18,7 @@ from console.records.models import MaskingRule
 from console.records.start_search import ExportLimits, SearchQuery
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
-from monitoring.records.search import SearchProgress
+from monitoring.records.search_events import SearchProgress
 from tests.console.conftest import a_user, content_of
 from tests.support.live_cluster import LiveCluster
 

@@ -1,7 +1,7 @@
 import errno
 import socket
 
-from monitoring.ports import bind_error
+from monitoring.tcp_ports import bind_error
 
 
 def test_a_port_is_in_use_while_a_server_listens() -> None:

@@ -1,7 +1,7 @@
 import os
 import socket
 
-from console.ports import Port, conflicts, unavailable
+from console.stack_ports import Port, conflicts, unavailable
 
 
 def test_a_port_with_two_purposes_is_reported() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from console import setting_rules as rules
+from console import environment_checks as rules
 
 KEY = "qOP2v4pAk2Gm503cyMCHU33kkO8omoPSFbihqDUwZWY="
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from monitoring.ports import ADMIN_PORT_ABOVE, bind_error
+from monitoring.tcp_ports import ADMIN_PORT_ABOVE, bind_error
 
 
 @dataclass(frozen=True, slots=True)
