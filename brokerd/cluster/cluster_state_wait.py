@@ -6,7 +6,8 @@ from contextlib import suppress
 
 
 class ClusterStateWait:
-    """`notify` is called after every change; it sets `changed`, and puts another in its place."""
+    """`notify` is called after every change, by BrokerLifecycle once the parts have applied it and
+    by the controller; it sets `changed`, and puts another in its place."""
 
     def __init__(self) -> None:
         self.changed = asyncio.Event()

@@ -57,7 +57,7 @@ class Staged:
         self.buffers: Sequence[Buffer] = ()
         self.rows: list[tuple[int, int, int]] = []
         self.results: list[AppendResult] = []
-        self.producers: producer_state_manager.Staged = {}
+        self.producers: producer_state_manager.StagedProducers = {}
 
 
 def stage(

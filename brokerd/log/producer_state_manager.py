@@ -57,7 +57,7 @@ class ProducerEntry(NamedTuple):
     txn_first_offset: int = NO_TXN
 
 
-Staged = dict[int, ProducerEntry]
+StagedProducers = dict[int, ProducerEntry]
 
 
 def last_sequence_of(first_sequence: int, last_offset_delta: int) -> int:
@@ -80,7 +80,7 @@ class ProducerStateManager:
         self._undecided: list[tuple[int, int]] = []
 
     def stage(
-        self, staged: Staged, producer_id: int, epoch: int, batch: ProducerBatch
+        self, staged: StagedProducers, producer_id: int, epoch: int, batch: ProducerBatch
     ) -> ErrorCode | ProducerBatch | None:
         """Checks a batch against the entries and those in `staged`, and stages it if it is the
         next. Returns None (staged), the earlier batch of which it is a duplicate, or the error."""
@@ -109,7 +109,7 @@ class ProducerStateManager:
         )
         return None
 
-    def commit(self, staged: Staged) -> None:
+    def commit(self, staged: StagedProducers) -> None:
         """Applies what was staged and written; above PRODUCERS_MAX the oldest are forgotten."""
         if len(self.entries) > PRODUCERS_MAX // 2:
             for producer_id in staged:

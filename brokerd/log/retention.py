@@ -42,8 +42,8 @@ def apply(log: UnifiedLog, now_ms: int, high_watermark: int) -> list[int]:
     )  # fmt: skip
     if not reasons:
         return []
-    if len(reasons) == len(segments) and not log.is_loaded:
-        log.load()  # what is closed must end where it is said to end
+    if len(reasons) == len(segments) and not log.is_prepared:
+        log.prepare_first_use()  # what is closed must end where it is said to end
         known_end = min(high_watermark, log.log_end_offset)  # it may have cut what is counted
         return apply(log, now_ms, known_end)
     dropped = _drop_oldest(log, len(reasons), now_ms)

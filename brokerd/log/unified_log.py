@@ -13,7 +13,7 @@ Invariants:
 - a group of batches is written to one segment as a whole;
 - a read returns batches from the one with the offset on, the last maybe cut by `max_bytes`, as a
   range of a file: the records themselves are not read here;
-- `is_loaded` is true once the first use has read all it needs; `on_truncated` is called if
+- `is_prepared` is true once the first use has read all it needs; `on_truncated` is called if
   the first use cut the log, `on_start_moved` if records were deleted at its start.
 Not thread-safe: all calls come from one thread, which passes the time.
 """
@@ -49,7 +49,7 @@ class UnifiedLog:
 
     __slots__ = (
         "_append_time", "_epochs", "_expired_until_ms", "_is_end_checked", "_last_epoch",
-        "_producers", "_segments", "config", "directory", "high_watermark", "is_loaded", "local",
+        "_producers", "_segments", "config", "directory", "high_watermark", "is_prepared", "local",
         "log_end_offset", "log_start_offset", "on_start_moved", "on_truncated", "partition",
         "topic", "topic_id",
     )  # fmt: skip
@@ -86,7 +86,7 @@ class UnifiedLog:
     def take(self, loaded: recovery.LoadedLog) -> None:
         """Takes the start and the end that loading has found."""
         self.log_start_offset = loaded.log_start_offset
-        self.is_loaded = False
+        self.is_prepared = False
         self.log_end_offset = loaded.log_end_offset
         self.local.note_uncached_below(loaded.log_end_offset)
         if loaded.truncated_bytes is not None:
@@ -122,24 +122,24 @@ class UnifiedLog:
     def recovery_point(self) -> int:
         return self.local.recovery_point
 
-    def first_use(self) -> PendingFilesRead:
-        """The files that `load` will read."""
+    def files_of_first_use(self) -> PendingFilesRead:
+        """The files that `prepare_first_use` will read."""
         return PendingFilesRead(self.directory, self._segments.active.base_offset)
 
     # -- first use ---------------------------------------------------------------------------------
 
     @raises_storage_error
-    def load(self) -> None:
+    def prepare_first_use(self) -> None:
         """Reads all that the first use needs. Raises KafkaError(KAFKA_STORAGE_ERROR)."""
         self.check_end()
         self._load_producers()
         self._load_epochs()
-        self.is_loaded = True
+        self.is_prepared = True
 
     @raises_storage_error
     def check_end(self) -> None:
         """Checks that the log ends where the checkpoint says; else it is recovered. Raises as
-        `load`."""
+        `prepare_first_use`."""
         if not self._is_end_checked:
             if self._segments.active.read_tail() != self.log_end_offset:
                 self._recover()
@@ -228,8 +228,8 @@ class UnifiedLog:
         KafkaError(KAFKA_STORAGE_ERROR): nothing was written; of a group too large for one write,
         some of the first batches may have been."""
         try:
-            if not self.is_loaded:
-                self.load()
+            if not self.is_prepared:
+                self.prepare_first_use()
             return self._append(batches, leader_epoch, now_ms)
         except OSError as error:
             raise self.local.failed(error) from error
@@ -285,8 +285,8 @@ class UnifiedLog:
         """Appends a leader's batches unchanged; the caller has checked their CRC. Raises KafkaError
         as `append`, and OFFSET_OUT_OF_RANGE for an offset below the log end: the caller has to
         truncate first."""
-        if not self.is_loaded:
-            self.load()
+        if not self.is_prepared:
+            self.prepare_first_use()
         if batches[0][0].base_offset < self.log_end_offset:
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
@@ -328,7 +328,7 @@ class UnifiedLog:
         try:
             if not self._is_end_checked:
                 if not may_block:
-                    raise NotInPageCache(self.first_use())
+                    raise NotInPageCache(self.files_of_first_use())
                 self.check_end()
             if not self.log_start_offset <= offset <= self.log_end_offset:
                 raise KafkaError(
@@ -405,7 +405,7 @@ class UnifiedLog:
         self.epochs.truncate_end(offset)
         producer_snapshot.remove_after(self.directory, offset)
         self._producers = None
-        self.is_loaded = False
+        self.is_prepared = False
         self._last_epoch = -1
         self.event("truncate")
 

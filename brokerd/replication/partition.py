@@ -156,8 +156,8 @@ class Partition:
     # -- as a leader -------------------------------------------------------------------------------
 
     def append(self, batches: Sequence[Buffer], now_ms: int) -> list[AppendResult]:
-        """Appends checked batches. Raises KafkaError: NOT_LEADER_OR_FOLLOWER,
-        KAFKA_STORAGE_ERROR."""
+        """Appends checked batches, and moves the high watermark: alone in the ISR, the records are
+        committed on return. Raises KafkaError: NOT_LEADER_OR_FOLLOWER, KAFKA_STORAGE_ERROR."""
         if not self.is_leader:
             raise self._not_leader()
         log = self.log
@@ -168,7 +168,7 @@ class Partition:
         finally:  # a large group that failed may have been written in part
             self.messages_in += log.log_end_offset - start
             if log.config.flush_messages < INT64_MAX:
-                self._flush = self._flush or FlushedAppends(log, self.reconsider)
+                self._flush = self._flush or FlushedAppends(log, self.advance_or_notify)
                 self._flush.appended(self.high_watermark)
             self.advance()
         self.bytes_in += sum(map(len, batches))
@@ -321,9 +321,10 @@ class Partition:
 
     def reconfigured(self) -> None:
         self.generation += 1
-        self.reconsider()
+        self.advance_or_notify()
 
-    def reconsider(self) -> None:
+    def advance_or_notify(self) -> None:
+        """Moves the high watermark, or notifies the listeners that it stays."""
         if not self.advance():  # an acks=1 may wait, also where replicas lag behind
             self._notify()
 

@@ -89,11 +89,11 @@ class Router:
         self._fetches = fetches
         self._produces = produces
         self.tick = LoopTick(times.metrics.loop, times, produces.append_all)
-        self._produces.append_tick = self.tick.append_all
+        self._produces.append_tick = self.tick.append_tick
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
-    def holds_receives(self) -> bool:
+    def has_unappended(self) -> bool:
         """Whether Produces wait to be appended: their bytes in the buffer must not change."""
         return bool(self._produces.unappended)
 
@@ -109,12 +109,12 @@ class Router:
     ) -> int:
         """Serves the complete frames in `buffer[start:end]`; returns the position after the last
         one served. It stops early if the requests are many or slow, the replies are large, or
-        Produces are not in the log yet. With `may_wait`, Produces may wait for the end of the
-        iteration, in the buffer."""
+        Produces are not in the log yet. With `may_wait`, Produces may wait in the buffer for the
+        end of the iteration: the connection then calls `LoopTick.defer_until_append`."""
         waiting = self._produces.unappended
         try:
             if waiting and waiting[0][0] is connection:  # it comes again in this tick, after others
-                self.tick.append_all()
+                self.tick.append_tick()
             position = self._frames(connection, buffer, view, start, end)
             if self._produces.unappended and not (
                 may_wait
@@ -122,7 +122,7 @@ class Router:
                 and self.tick.has_others
                 and self._produces.can_share_append
             ):
-                self.tick.append_all()
+                self.tick.append_tick()
             return position
         except BaseException:
             self._produces.discard()
@@ -147,11 +147,11 @@ class Router:
                 position, count = produces.add_run(connection, buffer, view, position, end)
                 produced += count
                 if count == 1 and position < end and self._is_over(connection):
-                    self.tick.append_all()
+                    self.tick.append_tick()
                     break
             else:
                 if produces.unappended:
-                    self.tick.append_all()
+                    self.tick.append_tick()
                 if connection.produces_open:
                     connection.mute_until_done()
                     break
@@ -197,7 +197,7 @@ class Router:
         )
         if waits_for_produces and self._produces.unappended:
             # only then is known whether its Produces wait, or end the connection
-            self.tick.append_all()
+            self.tick.append_tick()
         if connection.tasks_open or (waits_for_produces and connection.produces_open):
             connection.mute_until_done()
             return True

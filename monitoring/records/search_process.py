@@ -1,9 +1,9 @@
 """`python -m monitoring.records.search_process FD BYTES`: the process of one search.
 
 It receives a SearchRequest on the socket FD, then messages that say whether there is a core for its
-second helper (scan_pool.py). It sends events (search_events.py), then an error or None, and ends. It
-also ends when the socket closes. It and its helpers may use BYTES of memory each. They have a low
-priority, so that pages are not slower while somebody searches. Django is not set up here: no
+second helper (scan_pool.py). It sends events (search_events.py), then an error or None, and ends;
+it also ends when the socket closes. It and its helpers may use BYTES of memory each. They have a
+low priority, so that pages are not slower while somebody searches. Django is not set up here: no
 settings, no database.
 """
 

@@ -42,11 +42,12 @@ def unsanitized(part: str) -> str:
 
 @dataclass(slots=True)
 class ConfigAdmin:
-    """Changes configs. `_followed` gives the newest config change that this broker has applied."""
+    """Changes configs. `_newest_applied_change` gives the newest config change that this broker has
+    applied."""
 
     _zookeeper: ZooKeeper
     _state_wait: ClusterStateWait
-    _followed: Callable[[], int]
+    _newest_applied_change: Callable[[], int]
 
     async def alter(self, entity: str, update: ConfigUpdate, *, validate_only: bool) -> None:
         """Changes the config at `/config/<entity>` and returns when this broker has it. Raises what
@@ -65,7 +66,9 @@ class ConfigAdmin:
         else:
             message = f"The config of '{entity}' changes all the time, try again."
             raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, message)
-        await self._state_wait.until(lambda: self._followed() >= number, FOLLOW_TIMEOUT_S)
+        await self._state_wait.until(
+            lambda: self._newest_applied_change() >= number, FOLLOW_TIMEOUT_S
+        )
 
     async def _attempt(self, entity: str, update: ConfigUpdate, validate_only: bool) -> int:
         """The number of the config change; NOTHING if nothing changed."""

@@ -86,13 +86,13 @@ class TopicAdmin:
             return plan
 
         results = await gather_results(one, {topic.name: topic for topic in topics})
-        sizes = {
+        partition_counts = {
             plan.name: len(plan.node.replicas)
             for plan in results.values()
             if isinstance(plan, TopicPlan)
         }
         if not validate_only:
-            for name in await self._followed(sizes, timeout_ms / 1000):
+            for name in await self._not_ready_after_wait(partition_counts, timeout_ms / 1000):
                 results[name] = _timed_out(f"Topic '{name}' is created but not ready yet.")
         return results
 
@@ -136,11 +136,13 @@ class TopicAdmin:
             message = f"Topic '{name}' is marked for deletion."
         return KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, message)
 
-    async def _not_ready(self, sizes: dict[str, int], timeout_s: float) -> list[str]:
+    async def _not_ready(self, partition_counts: dict[str, int], timeout_s: float) -> list[str]:
         """The topics whose partitions did not all get a leader in time."""
 
         return await self._all_done(
-            sizes, lambda name: self._has_leaders(name, sizes[name]), timeout_s
+            partition_counts,
+            lambda name: self._has_leaders(name, partition_counts[name]),
+            timeout_s,
         )
 
     async def _all_done(
@@ -164,13 +166,15 @@ class TopicAdmin:
             return False
         return all(state.leader != NO_LEADER for state in info.partitions.values())
 
-    async def _followed(self, sizes: dict[str, int], timeout_s: float) -> list[str]:
+    async def _not_ready_after_wait(
+        self, partition_counts: dict[str, int], timeout_s: float
+    ) -> list[str]:
         """As `_not_ready`; then waits for the other brokers to apply the change, so that a client's
         next request finds it there. Not for long: clients of a slow broker get a retriable error.
         """
-        not_ready = await self._not_ready(sizes, timeout_s)
+        not_ready = await self._not_ready(partition_counts, timeout_s)
         service = self._service()
-        if sizes and service is not None:
+        if partition_counts and service is not None:
             await self._state_wait.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
         return not_ready
 
@@ -293,8 +297,8 @@ class TopicAdmin:
 
         results = await gather_results(one, {each.topic: each for each in requests})
         if not validate_only:
-            sizes = {g.topic: g.total for g in requests if results[g.topic] is None}
-            for name in await self._followed(sizes, timeout_ms / 1000):
+            partition_counts = {g.topic: g.total for g in requests if results[g.topic] is None}
+            for name in await self._not_ready_after_wait(partition_counts, timeout_ms / 1000):
                 results[name] = _timed_out(f"Topic '{name}' has grown but is not ready yet.")
         return results
 

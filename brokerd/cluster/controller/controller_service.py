@@ -24,7 +24,7 @@ from kazoo.exceptions import NodeExistsError
 
 from brokerd.cluster.controller.controller_election import ControllerEpoch
 from brokerd.cluster.controller.partition_state_machine import PartitionStateMachine
-from brokerd.cluster.controller.write_partition_states import write_states
+from brokerd.cluster.controller.write_partition_states import state_operations
 from brokerd.cluster.controller.znode_removal import purge_applied, purge_old, remove_topic
 from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
@@ -114,7 +114,8 @@ class ControllerService:
         return self._state_machine.is_gone(name, self._applied)
 
     def is_applied_everywhere(self) -> bool:
-        """Whether every live broker has applied all that was announced."""
+        """Whether every live broker has applied all that was announced, as of the last change of
+        /brokerd/applied, after which `on_progress` wakes those who wait."""
         return self._applied_by_all() >= self._last_number
 
     def _applied_by_all(self) -> int:
@@ -333,13 +334,13 @@ class ControllerService:
         return known is not None and known.version >= state.version
 
     async def _write_single(self, state: PartitionState) -> None:
-        operations = write_states([state], [state.topic])
+        operations = state_operations([state], [state.topic])
         if state.version == 0:
             # A controller of Kafka's may have died between making this node and the state.
             await self._zookeeper.ensure(paths.partition(state.topic, state.partition))
             operations = operations[-1:]
         await self.fenced(operations)
-        self._state_machine.written([state])
+        self._state_machine.note_written([state])
 
     async def _written_by_another(self, lost: PartitionState) -> list[PartitionState]:
         """Reads a partition whose state another wrote, and writes what is decided then; returns
@@ -367,8 +368,8 @@ class ControllerService:
             return
         topics = {state.topic for state in states}
         present = [topic for topic in topics if self._state_machine.has_partitions_node(topic)]
-        await self.fenced(write_states(states, present))
-        self._state_machine.written(states)
+        await self.fenced(state_operations(states, present))
+        self._state_machine.note_written(states)
 
     async def _announce(
         self, states: Sequence[PartitionState], deleted: Sequence[tuple[str, UUID]]

@@ -133,7 +133,7 @@ class PartitionStateMachine:
         return {each for each in replicas if each in self.brokers
                 and (name, index) not in self.offline.get(each, ())}  # fmt: skip
 
-    def written(self, states: Iterable[PartitionState]) -> None:
+    def note_written(self, states: Iterable[PartitionState]) -> None:
         for state in states:
             self.states[state.topic, state.partition] = state
 

@@ -8,11 +8,11 @@ from brokerd.cluster.zookeeper.znode_json import encode_partition_state
 from brokerd.replication.partition_state import PartitionState
 
 
-def write_states(
+def state_operations(
     states: Iterable[PartitionState], topics_with_partitions_node: Iterable[str]
 ) -> list[Operation]:
-    """Writes each state if its node has the version before it (zkVersion); a state of version 0 is
-    created, with the nodes above it."""
+    """Operations that write each state if its node has the version before it (zkVersion); a state
+    of version 0 is created, with the nodes above it."""
     operations: list[Operation] = []
     present = set(topics_with_partitions_node)
     for state in states:

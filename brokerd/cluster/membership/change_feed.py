@@ -33,9 +33,10 @@ NO_ENTRY = -1
 
 
 class Feed:
-    """Keeps an image current. `on_change` is awaited with every delta; `on_due(what)` is called
-    when "brokers", "changes", "configs" or "offline-replicas" changed in ZooKeeper: then the owner
-    calls `read_brokers`, `apply_changes`, `read_configs` or `read_offline_replicas`."""
+    """Keeps an image current. `on_change` is awaited with every delta (it ends in
+    MetadataPublisher.publish). `on_due(what)` is called when "brokers", "changes", "configs" or
+    "offline-replicas" changed in ZooKeeper: then the owner, BrokerLifecycle, calls `read_brokers`,
+    `apply_changes`, `read_configs` or `read_offline_replicas`."""
 
     def __init__(
         self,

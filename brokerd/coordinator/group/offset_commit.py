@@ -57,7 +57,7 @@ def _fits(metadata: str, length_max: int) -> bool:
 def _check_commit(context: EventContext, group: Group | None, request: CommitRequest) -> ErrorCode:
     outsider = request.generation < 0
     if group is None:
-        # A member of a group that is not known here belongs to another life of it.
+        # It was a member before the group was removed.
         return ErrorCode.NONE if outsider else ErrorCode.ILLEGAL_GENERATION
     if outsider and group.state is GroupState.EMPTY:
         return ErrorCode.NONE
@@ -90,6 +90,7 @@ def answer_offsets(
     context: EventContext,
     error: ErrorCode,
 ) -> None:
+    """Answers the request; the `Done` of its write."""
     if error is not ErrorCode.NONE:
         outcome = {key: error if one is ErrorCode.NONE else one for key, one in outcome.items()}
     context.reply(ticket, OffsetsReply(outcome))

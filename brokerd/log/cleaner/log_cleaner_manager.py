@@ -225,7 +225,7 @@ class LogCleanerManager:
         if not self.is_unchanged(known):
             return False
         try:
-            log.load()
+            log.prepare_first_use()
             if not self.is_unchanged(known):
                 return False
             stable_offset = log.last_stable_offset(log.high_watermark)

@@ -110,7 +110,7 @@ def _offset_at(
     if timestamp_ms == LATEST_TIERED:  # nothing is kept elsewhere
         return -1, -1, -1
     if committed:
-        log.load()
+        log.prepare_first_use()
     else:
         log.check_end()
     end = partition.last_stable_offset if committed else partition.high_watermark

@@ -51,7 +51,7 @@ class ProducerHandlers:
         try:
             check_topic_name(topic)
             log = self.led.leader_of(topic, index).log
-            log.load()
+            log.prepare_first_use()
             entries = log.producers.entries
         except KafkaError as error:
             return {"partition_index": index, **error_part(error)}

@@ -39,7 +39,7 @@ class PendingReads:
     async def load(self, pending: Sequence[PendingRead], is_wanted: Callable[[], bool]) -> None:
         """Returns when the bytes are in memory or could not be read; then the next attempt gets the
         error. The reads are released when no thread uses them. Reads of a client that is gone
-        (`is_wanted`) are skipped, but for those with a subject, for which other requests may wait.
+        (`is_wanted`) are skipped, except those with a subject, for which other requests may wait.
         """
         reads = [self._share(each, each.subject) for each in pending if each.subject is not None]
         if len(reads) < len(pending):
@@ -113,9 +113,9 @@ def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 def load_log(log: UnifiedLog) -> None:
     """Does the first use of a log. After an error the next use of the log gets it."""
-    if not log.is_loaded and not log.local.is_abandoned:
+    if not log.is_prepared and not log.local.is_abandoned:
         try:
-            log.load()
+            log.prepare_first_use()
         except KafkaError as error:
             logger.info("the first use of a log failed: %s", error.message)
         except Exception:  # such as no memory: the next use gets it, other logs are loaded

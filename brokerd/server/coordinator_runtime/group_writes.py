@@ -31,7 +31,7 @@ APPEND_RECORDS_MAX = 256
 
 
 class WriteEvents(Protocol):
-    """Gets the outcome of each write, in the order of the writes."""
+    """Gets the outcome of each write, in the order of the writes: GroupRuntime."""
 
     def write_done(self, write_id: int) -> None: ...
 

@@ -1,8 +1,8 @@
 """Fetches that differ from their connection's last one only in the offset: recognised, not decoded.
 
 That is what a consumer of one partition without a fetch session sends all the time (librdkafka, for
-one). It is answered if the records are in memory. Any other Fetch is served by `FetchHandler`,
-which also makes the memo.
+one). It is answered if the records are in memory and are at least min_bytes; it never waits. Any
+other Fetch is served by `FetchHandler`, which also makes the memo.
 """
 
 from struct import Struct
@@ -93,7 +93,7 @@ class FetchMemo:
         log = partition.log
         stable = partition.last_stable_offset
         up_to = stable if self.committed else partition.high_watermark
-        if not log.is_loaded or not log.log_start_offset <= offset < up_to:
+        if not log.is_prepared or not log.log_start_offset <= offset < up_to:
             return False
         records = log.read(offset, self.max_bytes, up_to=up_to, min_one_batch=True, may_block=False)
         if records is None:

@@ -59,7 +59,7 @@ class DelayedFetch:
     done: bool = False
 
     def __call__(self, partition: Partition) -> None:
-        self._purgatory.touch(self, partition)
+        self._purgatory.check_later(self, partition)
 
     def start(self, timeout_s: float) -> None:
         """Begins to listen to its partitions, and starts the timeout."""
@@ -67,7 +67,7 @@ class DelayedFetch:
             partition.listeners[self] = None
         self._timer = asyncio.get_running_loop().call_later(timeout_s, self._time_out)
 
-    def look(self, moved: Collection[Partition]) -> None:
+    def try_complete(self, moved: Collection[Partition]) -> None:
         """Ends the wait if the check says so."""
         if self.done:
             return

@@ -1,4 +1,4 @@
-"""Serves Fetch: each request is a `ServedFetch`, but for those that repeat an earlier one
+"""Serves Fetch: each request is a `ServedFetch`, except those that repeat an earlier one
 (`decoded_fetch_cache.py`).
 
 A consumer reads up to the high watermark; with isolation_level=read_committed, up to the last
@@ -65,7 +65,7 @@ class FetchHandler:
             connection.deliver(slot, refusal(header, error))
             self.purgatory.times.answered(connection, since)
             return
-        connection.output.hold(slot, PARTITION_BYTES * len(fetch.partitions))
+        connection.output.hold(slot, PARTITION_BYTES * len(fetch.next_partitions()))
         served = ServedFetch(self, connection, header, request, fetch, slot, since)
         await finish_steps(served.steps())
 

@@ -99,7 +99,7 @@ class Session:
         self.moves = 0
         self.is_open = True
         self.size = 0
-        """What it counts as against `session_cache.PARTITIONS_MAX`."""
+        """What it counts as against `fetch_session_cache.PARTITIONS_MAX`."""
         self._unnamed: dict[TopicIdPartition, _Partition] = {}
 
     def update(
@@ -140,8 +140,9 @@ class Session:
         for listener in tuple(self.listeners):
             listener(replica)
 
-    def has_read(self, wanted: FetchPartition, replica: Partition, reply: FetchReply) -> None:
-        """One of the dirty partitions was read."""
+    def note_read(self, wanted: FetchPartition, replica: Partition, reply: FetchReply) -> None:
+        """One of the dirty partitions was read: it is listened to, and is clean if there was
+        nothing new."""
         key = partition_key(wanted)
         known = self.partitions.get(key)
         if known is None or known.wanted is not wanted or not self.is_open:
@@ -167,8 +168,9 @@ class Session:
         else:
             self._unnamed.pop(key, None)
 
-    def changed(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
-        """The replies that differ from the last answer; those with records go last next time."""
+    def take_answers(self, replies: Sequence[FetchReply]) -> list[FetchReply]:
+        """The replies that differ from the last answer, which they replace; partitions with records
+        are read last next time."""
         changed = []
         for reply in replies:
             key = (reply.topic, reply.topic_id, reply.partition)

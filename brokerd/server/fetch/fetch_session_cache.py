@@ -68,8 +68,8 @@ class FetchContext:
         self._moves = 0
         self.session = session
 
-    @property
-    def partitions(self) -> list[FetchPartition]:
+    def next_partitions(self) -> list[FetchPartition]:
+        """Those to read now; `has_moved` then says whether others were added since."""
         session = self.session
         if session is not None:
             self._moves = session.moves
@@ -87,7 +87,7 @@ class FetchContext:
 
     @property
     def has_moved(self) -> bool:
-        """Whether others are to be read than when `partitions` was asked last."""
+        """Whether others are to be read than `next_partitions` returned last."""
         return self.session is not None and self.session.moves != self._moves
 
     def leave_out(self, keys: Collection[TopicIdPartition]) -> None:
@@ -98,7 +98,7 @@ class FetchContext:
         """What its session requests of a partition of this broker."""
         return None if self.session is None else self.session.wanted_of(replica)
 
-    def waits(self, names: Callable[[], Names]) -> None:
+    def keep_names(self, names: Callable[[], Names]) -> None:
         """The request waits; `names` are the names of its topics by id."""
         self._look_up = names
         self._names = None
@@ -112,9 +112,9 @@ class FetchContext:
             self._names = self._look_up()
         return self._names.get(wanted.topic_id)
 
-    def settle(self, now_ms: int) -> int:
-        """Returns the session's id, and makes the new session if there is room. Raises KafkaError
-        if the session has served another request meanwhile."""
+    def session_id_to_answer(self, now_ms: int) -> int:
+        """Returns the session's id. The session of a first Fetch is made only here, if there is
+        room. Raises KafkaError if the session has served another request meanwhile."""
         if self.session is not None:
             self._require_epoch(self.session)
             return self.session.id
@@ -122,11 +122,12 @@ class FetchContext:
             self._made = self._cache.create(self._all, self._uses_topic_ids, now_ms)
         return NO_SESSION if self._made is None else self._made.id
 
-    def changed(self, replies: list[FetchReply]) -> list[FetchReply]:
-        """Which of these replies are sent; after `settle`. Raises KafkaError as `settle`."""
+    def take_answers(self, replies: list[FetchReply]) -> list[FetchReply]:
+        """Which of these replies are sent; the session remembers them. Call it after
+        `session_id_to_answer`, as which it raises."""
         if self.session is not None:
             self._require_epoch(self.session)
-            return self.session.changed(replies)
+            return self.session.take_answers(replies)
         if self._made is not None:
             known = self._made.partitions
             for reply in replies:

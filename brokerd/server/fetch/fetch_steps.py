@@ -95,7 +95,7 @@ class ServedFetch:
 
     def steps(self) -> Steps[None]:
         try:
-            wanted = self._fetch.partitions
+            wanted = self._fetch.next_partitions()
             if len(wanted) + len(self._unknown or ()) > AT_ONCE_MAX:
                 self._leave_receive(len(wanted))
                 with uncollected():
@@ -154,7 +154,7 @@ class ServedFetch:
             else:  # partitions with many appends move again at once: do not try without pause
                 attempt.release()
                 yield asyncio.sleep(min(monotonic() - begun_s, self._ends_s - monotonic()))
-            wanted = self._fetch.partitions
+            wanted = self._fetch.next_partitions()
 
     def _has_any(self, attempt: FetchAttempt) -> bool:
         """Whether there is a partition to wait for."""
@@ -165,7 +165,7 @@ class ServedFetch:
         attempt.release()
         fetch = self._fetch
         self._leave_receive(len(attempt.partitions) + len(attempt.unknown or ()))
-        fetch.waits(attempt.names)
+        fetch.keep_names(attempt.names)
         if self._unknown is None:
             self._unknown = attempt.unknown or []
             fetch.leave_out(set(map(_REPLY_KEY, self._unknown)))
@@ -180,11 +180,11 @@ class ServedFetch:
         )
 
     def _may_be_enough(self, moved: Collection[Partition]) -> bool:
-        return self._min_bytes is None or self._min_bytes.may_be_there(moved)
+        return self._min_bytes is None or self._min_bytes.is_worth_an_attempt(moved)
 
     def _send(self, attempt: FetchAttempt) -> Steps[None]:
         try:
-            settled = self._fetch.settle(self._handler.clock.now_ms())
+            session_id = self._fetch.session_id_to_answer(self._handler.clock.now_ms())
             if len(attempt.replies) <= AT_ONCE_MAX:
                 replies = self._to_send(attempt, attempt.replies)
             else:
@@ -199,7 +199,7 @@ class ServedFetch:
             if attempt.failed:
                 image, listener = self._handler.led.image, self._connection.listener
                 endpoints = _endpoints_of(image, listener, replies)
-            response = header.api_version, header.correlation_id, 0, replies, settled, endpoints
+            response = header.api_version, header.correlation_id, 0, replies, session_id, endpoints
             if len(replies) <= AT_ONCE_MAX:
                 parts = encode_fetch_response(*response)
             else:
@@ -216,7 +216,7 @@ class ServedFetch:
 
     def _to_send(self, attempt: FetchAttempt, some: list[FetchReply]) -> list[FetchReply]:
         """Those that are sent, without what a session leaves out; counts the errors of all."""
-        changed = self._fetch.changed(some)
+        changed = self._fetch.take_answers(some)
         attempt.count_refused(some)
         if attempt.failed and self._header.api_version >= LEADERS_FROM:
             return [_with_leader(self._handler.led.image, each) for each in changed]

@@ -13,7 +13,15 @@ from brokerd.server.requests.leader_check import LedPartitions
 class MinBytesTracker:
     """The bytes that the last attempt found, and those appended since."""
 
-    __slots__ = ("_committed", "_fetch", "_least", "_led", "_there", "_total", "partitions")
+    __slots__ = (
+        "_available_bytes",
+        "_committed",
+        "_fetch",
+        "_least",
+        "_led",
+        "_total",
+        "partitions",
+    )
 
     def __init__(
         self, led: LedPartitions, request: FetchRequest, fetch: FetchContext, attempt: FetchAttempt
@@ -23,13 +31,13 @@ class MinBytesTracker:
         self._fetch = fetch
         self.partitions = attempt.partitions
         self._least = attempt.min_bytes
-        self._there = attempt.there
-        self._total = sum(attempt.there.values())
+        self._available_bytes = attempt.available_bytes
+        self._total = sum(attempt.available_bytes.values())
 
-    def may_be_there(self, moved: Collection[Partition]) -> bool:
+    def is_worth_an_attempt(self, moved: Collection[Partition]) -> bool:
         """Whether to make another attempt now that these partitions moved: there are enough bytes,
         or an error is to be answered, or there are so many files that they must be released."""
-        there = self._there
+        there = self._available_bytes
         for partition in moved:
             wanted = self.partitions.get(partition) or self._fetch.wanted_of(partition)
             if wanted is None:

@@ -32,8 +32,8 @@ class FetchAttempt:
 
     __slots__ = (
         "_counts", "_fetch", "_is_first", "_led", "_may_block", "_request", "_room", "_total",
-        "failed", "is_enough", "min_bytes", "partitions", "pending_reads", "replies", "there",
-        "unknown", "unloaded",
+        "available_bytes", "failed", "is_enough", "min_bytes", "partitions", "pending_reads",
+        "replies", "unknown", "unloaded",
     )  # fmt: skip
 
     def __init__(
@@ -54,7 +54,7 @@ class FetchAttempt:
         self._room = room = min(request.max_bytes, room)
         self.min_bytes = request.min_bytes if request.min_bytes < room else room
         self._total = 0
-        self.there: dict[Partition, int] = {}  # see _bytes_there; those that have any
+        self.available_bytes: dict[Partition, int] = {}  # see _available_bytes; those that have any
         self._counts: list[tuple[Partition, int]] = []
         self.pending_reads: list[PendingRead] = []
         self.unloaded: list[UnifiedLog] = []
@@ -80,12 +80,12 @@ class FetchAttempt:
             try:
                 partition = led_partition(led, wanted)
                 self.partitions[partition] = wanted
-                if not (may_block or partition.log.is_loaded):
+                if not (may_block or partition.log.is_prepared):
                     self.unloaded.append(partition.log)
-                    self.pending_reads.append(partition.log.first_use())
+                    self.pending_reads.append(partition.log.files_of_first_use())
                     continue
                 is_full = may_be_full and self._files() >= FILES_MAX
-                reply = _read(
+                reply = _read_partition(
                     partition, wanted, 0 if is_full else room,
                     first=total == 0 and not is_full, committed=committed, may_block=may_block,
                 )  # fmt: skip
@@ -105,19 +105,23 @@ class FetchAttempt:
             # A partition with records stays dirty. If they are min_bytes, the Fetch does not wait,
             # and the session need not listen to the partition.
             if session is not None and (reply.records is None or total < min_bytes):
-                session.has_read(wanted, partition, reply)
+                session.note_read(wanted, partition, reply)
             if total < min_bytes > 1:
                 up_to = reply.last_stable_offset if committed else reply.high_watermark
-                there = _bytes_there(partition, wanted, up_to, reply.records, is_full=is_full)
-                if there:
-                    self.there[partition] = there
+                available = _available_bytes(
+                    partition, wanted, up_to, reply.records, is_full=is_full
+                )
+                if available:
+                    self.available_bytes[partition] = available
         self._room, self._total = room, total
 
     def end(self) -> None:
         if self.unknown:
             self.replies += self.unknown
         least = self.min_bytes
-        self.is_enough = self.failed or self._total >= least or sum(self.there.values()) >= least
+        self.is_enough = (
+            self.failed or self._total >= least or sum(self.available_bytes.values()) >= least
+        )
 
     @property
     def has_moved(self) -> bool:
@@ -201,7 +205,7 @@ def led_partition(led: LedPartitions, wanted: FetchPartition) -> Partition:
     return partition
 
 
-def _read(
+def _read_partition(
     partition: Partition,
     wanted: FetchPartition,
     room: int,
@@ -257,10 +261,10 @@ def bytes_now(
     except KafkaError:
         return ENOUGH
     up_to = partition.last_stable_offset if committed else partition.high_watermark
-    return _bytes_there(partition, wanted, up_to)
+    return _available_bytes(partition, wanted, up_to)
 
 
-def _bytes_there(
+def _available_bytes(
     partition: Partition,
     wanted: FetchPartition,
     up_to: int,

@@ -71,7 +71,7 @@ class Connection(Sender):
         self._awaits = self._planned = False
         self.has_asked = False  # a request has come whole
         self.produces_open = 0  # batches queued, and Produces whose records are not safe yet
-        self.tasks_open = 0  # requests not answered yet, but Produces and small Fetches
+        self.tasks_open = 0  # requests not answered yet, except Produces and small Fetches
         self.peer_host = peer_host
         self.listener = listener
         self.produce_memo: object | None = None
@@ -181,7 +181,7 @@ class Connection(Sender):
             return
         finally:
             self._receiving = False
-        if router.holds_receives:
+        if router.has_unappended:
             router.tick.defer_until_append(self, start_s)
         else:
             if self.output.unsent:
@@ -225,10 +225,10 @@ class Connection(Sender):
 
     def _free_from(self, head_bytes: int) -> int:
         """Where the shared buffer is free: behind what waits for the end of the iteration."""
-        if not self._router.holds_receives:
+        if not self._router.has_unappended:
             return 0
         if self._buffers.shared_end + head_bytes > WAITING_BYTES_MAX:
-            self._router.tick.append_all()
+            self._router.tick.append_tick()
             return 0
         return self._buffers.shared_end
 
@@ -268,7 +268,7 @@ class Connection(Sender):
     def _client_left(self) -> None:
         """The client has closed its side. Whether it still reads is seen when it is answered."""
         self._left = True
-        if self.output.unanswered or self.output.unsent or self._router.holds_receives:
+        if self.output.unanswered or self.output.unsent or self._router.has_unappended:
             self.end("it has closed")
         else:
             self.close(None)
@@ -323,8 +323,8 @@ class Connection(Sender):
 
     def end(self, reason: str) -> None:
         """Closes the connection when all requests before are answered; serves nothing more."""
-        if self._router.holds_receives:
-            self._router.tick.append_all()  # its Produces may be among those that wait for its end
+        if self._router.has_unappended:
+            self._router.tick.append_tick()  # its Produces may be among those that wait for its end
         self.tasks_open += 1
         self.mute_until_done()
         self._drop_frame()

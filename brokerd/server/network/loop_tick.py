@@ -54,7 +54,7 @@ class LoopTick:
             self._since = connection, start_s
         self._add(connection)
 
-    def append_all(self) -> None:
+    def append_tick(self) -> None:
         """Appends the Produces that wait, and puts their replies into the output queues."""
         since, self._since = self._since, None
         self._append()
@@ -90,7 +90,7 @@ class LoopTick:
     def _end(self) -> None:
         if self._since is not None:
             try:
-                self.append_all()
+                self.append_tick()
             except Exception:
                 logger.exception("the Produces of several clients could not be appended")
                 self.fail()

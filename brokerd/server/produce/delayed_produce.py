@@ -136,9 +136,9 @@ class AwaitDurable:
             led.count_refusal(ApiKey.PRODUCE, reply.topic, reply.partition, error)
             self._replies[place] = reply._replace(error=int(error), base_offset=-1)
         if not self._leave_queue:
-            self._responder.purgatory.touch(self, partition)
+            self._responder.purgatory.check_later(self, partition)
 
-    def look(self, _moved: Collection[Partition]) -> None:
+    def try_complete(self, _moved: Collection[Partition]) -> None:
         """Answers: nothing is waited for any more."""
         connection = self._connection
         if connection.closed:

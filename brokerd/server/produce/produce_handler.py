@@ -255,7 +255,7 @@ class ProduceHandler:
         return {
             each: self._queues.add(sender, each, batches, work.get(each) or {}, needs_load=True)
             for each, batches in pending.items()
-            if not each.log.is_loaded
+            if not each.log.is_prepared
         }
 
     def _answer(

@@ -1,9 +1,9 @@
 """Delayed operations: Fetch requests that wait for records (`fetch/delayed_fetch.py`), and Produce
 requests whose acknowledgements (`ack_timers`) are not all there (`produce/delayed_produce.py`).
 
-When a partition of an operation changes, `look` is called once at the end of the current iteration
-of the event loop, however many appends came before; if many operations wait for the same partition,
-it is called for them in several iterations.
+When a partition of an operation changes, `try_complete` is called once at the end of the current
+iteration of the event loop, however many appends came before; if many operations wait for the same
+partition, it is called for them in several iterations.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Delayed(Protocol):
     def key(self) -> int:
         """Its API."""
 
-    def look(self, moved: Collection[Partition]) -> None:
-        """Some of its partitions moved."""
+    def try_complete(self, moved: Collection[Partition]) -> None:
+        """Some of its partitions moved: answers the request if that is what it waited for."""
 
     def cancel(self) -> None:
         """Ends the wait without an answer."""
@@ -67,7 +67,7 @@ class Purgatory:
         return self.counts.total()
 
     def enter(self, connection: Connection, operation: Delayed) -> None:
-        """Counts an operation as waiting; `touch` then has its `look` called."""
+        """Counts an operation as waiting; `check_later` then has its `try_complete` called."""
         connection.delayed_operations.add(operation)
         self.counts[operation.key] += 1
 
@@ -78,23 +78,24 @@ class Purgatory:
         self.fetch_partitions -= partitions
         self.fetches.pop(operation, None)
 
-    def touch(self, operation: Delayed, partition: Partition) -> None:
-        """A partition of an operation moved."""
+    def check_later(self, operation: Delayed, partition: Partition) -> None:
+        """A partition of an operation moved: `try_complete` is called at the end of the loop's
+        iteration."""
         if not self._looks:
             self._looks = True
-            asyncio.get_running_loop().call_soon(self._look)
+            asyncio.get_running_loop().call_soon(self._check_all)
         self._touched.setdefault(operation, set()).add(partition)
 
-    def _look(self) -> None:
+    def _check_all(self) -> None:
         touched = self._touched
         ends_s = monotonic() + TURN_S
         try:
             while touched:
                 operation, moved = touched.popitem(last=False)
-                operation.look(moved)
+                operation.try_complete(moved)
                 if touched and monotonic() > ends_s:
                     break
         finally:
             self._looks = bool(touched)
             if touched:
-                asyncio.get_running_loop().call_soon(self._look)
+                asyncio.get_running_loop().call_soon(self._check_all)

@@ -103,7 +103,7 @@ def test_a_damaged_log_is_at_its_first_use_what_it_was(
     if damage in (torn, in_every_way):
         whole.truncate_to(log_end - 1)
     log = open_log(tmp_path / "damaged", CONFIG, recovery_point=log_end)
-    log.load()
+    log.prepare_first_use()
     assert told(log) == told(whole)
 
 
@@ -115,7 +115,7 @@ def test_bytes_behind_the_last_batch_cost_no_producer_whose_batches_lie_before_t
     with last(tmp_path, ".log").open("ab") as file:
         file.write(b"torn")
     log = open_log(tmp_path, CONFIG, recovery_point=log_end, log_start_offset=log_end - 1)
-    log.load()
+    log.prepare_first_use()
     assert log.log_end_offset == log_end
     (result,) = log.append([batch(producer=(7, 0, BATCHES // 2 - 1))], 3, NOW_MS)
     assert result.duplicate

@@ -43,7 +43,7 @@ def _wanted(decided: Iterable[PartitionState | None]) -> list[PartitionState]:
 def _running(*brokers: int, leaders: tuple[int, ...] = (1, 2)) -> PartitionStateMachine:
     """An elected controller with the topic `t`, everything written and announced."""
     core = PartitionStateMachine(1, dict.fromkeys(brokers, 10))
-    core.written(_wanted(core.topics_changed({"t": _topic(*leaders)})))
+    core.note_written(_wanted(core.topics_changed({"t": _topic(*leaders)})))
     return core
 
 
@@ -64,7 +64,7 @@ def test_a_dead_broker_takes_its_partitions_offline_and_brings_them_back() -> No
     core = _running(1, 2)
     gone = _wanted(core.brokers_changed({1: 10}))
     assert [(s.partition, s.leader, s.isr, s.leader_epoch) for s in gone] == [(1, -1, (2,), 1)]
-    core.written(gone)
+    core.note_written(gone)
     back = _wanted(core.brokers_changed({1: 10, 2: 20}))
     assert [(s.partition, s.leader, s.leader_epoch, s.version) for s in back] == [(1, 2, 2, 2)]
 
@@ -73,7 +73,7 @@ def test_a_replica_that_its_live_broker_cannot_serve_leads_no_more_until_it_can(
     core = _running(1, 2)
     lost = _wanted(core.offline_changed({2: frozenset({("t", 1), ("gone", 0)})}))
     assert [(s.partition, s.leader, s.isr, s.leader_epoch) for s in lost] == [(1, -1, (2,), 1)]
-    core.written(lost)
+    core.note_written(lost)
     assert _wanted(core.brokers_changed({1: 10, 2: 20})) == []
     back = _wanted(core.offline_changed({}))
     assert [(s.partition, s.leader, s.leader_epoch) for s in back] == [(1, 2, 2)]
@@ -82,7 +82,7 @@ def test_a_replica_that_its_live_broker_cannot_serve_leads_no_more_until_it_can(
 def test_another_replica_leads_where_one_of_them_cannot_be_served() -> None:
     core = PartitionStateMachine(1, {1: 10, 2: 10})
     node = TopicNode(topic_id=ID, replicas={0: (1, 2)})
-    core.written(_wanted(core.topics_changed({"t": node})))
+    core.note_written(_wanted(core.topics_changed({"t": node})))
     (state,) = _wanted(core.offline_changed({1: frozenset({("t", 0)})}))
     assert (state.leader, state.isr, state.replicas) == (2, (2,), (1, 2))
 
@@ -90,12 +90,12 @@ def test_another_replica_leads_where_one_of_them_cannot_be_served() -> None:
 def test_a_second_replica_that_cannot_be_served_is_seen_as_well() -> None:
     core = PartitionStateMachine(1, {1: 10, 2: 10})
     node = TopicNode(topic_id=ID, replicas={0: (1, 2)})
-    core.written(_wanted(core.topics_changed({"t": node})))
+    core.note_written(_wanted(core.topics_changed({"t": node})))
     first = {1: frozenset({("t", 0)})}
-    core.written(_wanted(core.offline_changed(first)))
+    core.note_written(_wanted(core.offline_changed(first)))
     (state,) = _wanted(core.offline_changed({**first, 2: frozenset({("t", 0)})}))
     assert (state.leader, state.isr) == (-1, (2,))
-    core.written([state])
+    core.note_written([state])
     (back,) = _wanted(core.offline_changed(first))
     assert (back.leader, back.isr) == (2, (2,)), "nor does one that can be again go unseen"
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from brokerd.cluster.controller.write_partition_states import write_states
+from brokerd.cluster.controller.write_partition_states import state_operations
 from brokerd.cluster.zookeeper.multi_operations import Create, SetData
 from brokerd.replication.partition_state import PartitionState
 
@@ -15,7 +15,7 @@ def _state(index: int, *, version: int = 0) -> PartitionState:
 
 
 def test_states_are_created_with_their_parents_and_changed_over_the_version_before() -> None:
-    operations = write_states([_state(0), _state(1), _state(2, version=4)], [])
+    operations = state_operations([_state(0), _state(1), _state(2, version=4)], [])
     root = "/brokers/topics/t/partitions"
     assert [(type(o), o.path) for o in operations] == [
         (Create, root),
@@ -28,4 +28,4 @@ def test_states_are_created_with_their_parents_and_changed_over_the_version_befo
     last = operations[-1]
     assert isinstance(last, SetData)
     assert last.version == 3
-    assert write_states([_state(1)], ["t"])[0].path == f"{root}/1"
+    assert state_operations([_state(1)], ["t"])[0].path == f"{root}/1"

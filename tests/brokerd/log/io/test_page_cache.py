@@ -127,8 +127,8 @@ def loaded(log: UnifiedLog, offset: int, max_bytes: int) -> tuple[FileRange, int
         except NotInPageCache as error:
             error.pending_read.load()
             error.pending_read.release()
-        if not log.is_loaded:
-            log.load()
+        if not log.is_prepared:
+            log.prepare_first_use()
         rounds += 1
         assert rounds < 5
 
@@ -154,7 +154,7 @@ def test_each_step_of_a_cold_read_is_said_before_it_would_wait(tmp_path: Path) -
 @in_some_try
 def test_of_a_large_cold_range_a_piece_is_read_at_a_time(tmp_path: Path) -> None:
     log = written(tmp_path, LARGE, 900)
-    log.load()
+    log.prepare_first_use()
     evict(tmp_path)
     assert 0 < len(content(loaded(log, 0, 8 << 20)[0])) <= READ_AHEAD_BYTES
     next(tmp_path.glob("*.log")).read_bytes()
@@ -203,7 +203,7 @@ def test_who_finds_older_records_cold_asks_for_what_was_appended_lately_too(tmp_
 @in_some_try
 def test_a_look_at_a_page_has_no_others_read_by_whoever_looks(tmp_path: Path) -> None:
     log = written(tmp_path, LARGE, 900)
-    log.load()
+    log.prepare_first_use()
     found = read(log, 0, 1, may_block=True)
     fd = found.fd
     evict(tmp_path)
@@ -216,7 +216,7 @@ def test_a_look_at_a_page_has_no_others_read_by_whoever_looks(tmp_path: Path) ->
 
 def test_who_reads_on_finds_what_follows(tmp_path: Path) -> None:
     log = written(tmp_path, LARGE, 900)
-    log.load()
+    log.prepare_first_use()
     evict(tmp_path)
     found, _ = loaded(log, 0, 1 << 20)
     size_bytes = found.size_bytes

@@ -57,7 +57,7 @@ def test_of_a_log_that_lost_its_last_segment_it_is_said_how_far_it_reached(
     else:
         last.unlink()
     log = open_log(tmp_path, SMALL, recovery_point=40, clean=clean)
-    log.load()
+    log.prepare_first_use()
     end = log.log_end_offset
     assert end == int(last.stem) < 40
     assert f"ends at offset {end} and was on the disk up to offset 40" in caplog.text
@@ -71,7 +71,7 @@ def test_of_a_log_that_lost_all_its_segments_it_is_said_how_far_it_reached(
     for path in data_files(tmp_path):
         path.unlink()
     log = open_log(tmp_path, SMALL, recovery_point=40, clean=clean)
-    log.load()
+    log.prepare_first_use()
     assert log.log_end_offset == 0
     assert "ends at offset 0 and was on the disk up to offset 40" in caplog.text
 
@@ -81,7 +81,7 @@ def test_a_log_that_lost_nothing_says_nothing(
 ) -> None:
     for clean in (True, False):
         log = reopen(filled(tmp_path / str(clean)), clean=clean)
-        log.load()
+        log.prepare_first_use()
         assert log.log_end_offset == 40
     assert caplog.text == ""
 

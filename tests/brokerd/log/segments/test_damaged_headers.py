@@ -80,7 +80,7 @@ def open_in(directory: Path) -> LogManager:
 
 def the_log(manager: LogManager, config: LogConfig = CONFIG) -> UnifiedLog:
     log = manager.create("t", 0, TOPIC_ID, config, NOW_MS, is_new=False)
-    log.load()
+    log.prepare_first_use()
     log.high_watermark = log.log_end_offset
     return log
 

@@ -173,7 +173,7 @@ async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order
     def leader_of(topic: str, index: int) -> SimpleNamespace:
         if index % 2:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        log = SimpleNamespace(is_loaded=True)
+        log = SimpleNamespace(is_prepared=True)
         return SimpleNamespace(log=log, delete_records=lambda offset: offset)
 
     led: Any = SimpleNamespace(leader_of=leader_of)

@@ -41,7 +41,7 @@ class Bench:
         for _ in range(3):
             log.append([batch()], 0, NOW_MS)
         log = reopen(log)
-        log.load()
+        log.prepare_first_use()
         self.partition = Partition("t", 0, 1, log)
         self.partition.apply(state(1, 1, replicas=(1,), isr=(1,)), NOW_MS)
         nowhere: Any = None

@@ -22,13 +22,13 @@ from tests.brokerd.server.fetch.test_fetch_session_cache import (
 
 def read(fetch: FetchContext, partitions: dict[str, Partition]) -> list[str]:
     """Reads what is to be read, as an attempt does, and finishes; the topics that were read."""
-    asked, replies = fetch.partitions, []
+    asked, replies = fetch.next_partitions(), []
     assert fetch.session is not None
     for each in asked:
         partition = partitions[each.topic]
         found = reply(each.topic, partition.high_watermark)
         found = found._replace(log_start_offset=partition.log.log_start_offset)
-        fetch.session.has_read(each, partition, found)
+        fetch.session.note_read(each, partition, found)
         replies.append(found)
     finish(fetch, replies, NOW_MS)
     return [each.topic for each in asked]
@@ -70,7 +70,7 @@ def test_who_waits_for_a_session_hears_of_each_move(led_here: dict[str, Partitio
     session_id = opened(cache, "a", "b", "c")
     fetch = cache.begin(request(session_id, 1), False, NOW_MS)
     read(fetch, led_here)
-    assert (fetch.partitions, fetch.has_clean, fetch.has_moved) == ([], True, False)
+    assert (fetch.next_partitions(), fetch.has_clean, fetch.has_moved) == ([], True, False)
     assert fetch.session is not None
     fetch.session.listeners[heard.append] = None
     led_here["a"].append([batch()], NOW_MS)

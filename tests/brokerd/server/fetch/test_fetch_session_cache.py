@@ -45,7 +45,7 @@ def finish(
     fetch: FetchContext, replies: list[FetchReply], now_ms: int
 ) -> tuple[int, list[FetchReply]]:
     """(session id, replies to send)."""
-    return fetch.settle(now_ms), fetch.changed(replies)
+    return fetch.session_id_to_answer(now_ms), fetch.take_answers(replies)
 
 
 def opened(cache: FetchSessionCache, *names: str, now_ms: int = NOW_MS) -> int:
@@ -62,7 +62,7 @@ def code_of(cache: FetchSessionCache, asked: FetchRequest, *, ids: bool = False)
 def test_a_request_of_epoch_0_gets_a_session_and_every_reply() -> None:
     cache = sessions()
     fetch = cache.begin(request(0, 0, wanted("a", "b")), False, NOW_MS)
-    assert [each.topic for each in fetch.partitions] == ["a", "b"]
+    assert [each.topic for each in fetch.next_partitions()] == ["a", "b"]
     session_id, replies = finish(fetch, [reply("a"), reply("b")], NOW_MS)
     assert (session_id, len(replies), len(cache), cache.partition_count) == (1, 2, 1, 2)
 
@@ -79,7 +79,7 @@ def test_a_session_can_begin_without_partitions_and_get_them_later() -> None:
 def test_a_partition_named_again_is_read_once_as_it_was_asked_for_last(epoch: int) -> None:
     asked = wanted("a", "b") + wanted("a", offset=7) * 1000
     fetch = sessions().begin(request(0, epoch, asked), False, NOW_MS)
-    assert [(each.topic, each.offset) for each in fetch.partitions] == [("a", 7), ("b", 0)]
+    assert [(each.topic, each.offset) for each in fetch.next_partitions()] == [("a", 7), ("b", 0)]
 
 
 def test_a_request_of_epoch_minus_1_gets_none_and_ends_the_one_it_names() -> None:
@@ -102,7 +102,7 @@ def test_an_incremental_answer_leaves_out_what_has_nothing_new() -> None:
     cache = sessions()
     session_id = opened(cache, "a", "b", "c", "d")
     fetch = cache.begin(request(session_id, 1), False, NOW_MS)
-    assert [each.topic for each in fetch.partitions] == ["a", "b", "c", "d"]
+    assert [each.topic for each in fetch.next_partitions()] == ["a", "b", "c", "d"]
     replies = [
         reply("a"), reply("b", 5), reply("c", records=b"some"), reply("d", log_start_offset=2),
     ]  # fmt: skip
@@ -128,7 +128,7 @@ def test_partitions_with_records_go_behind_the_others() -> None:
     fetch = cache.begin(request(session_id, 1), False, NOW_MS)
     finish(fetch, [reply("a", records=b"some"), reply("b"), reply("c")], NOW_MS)
     fetch = cache.begin(request(session_id, 2), False, NOW_MS)
-    assert [each.topic for each in fetch.partitions] == ["b", "c", "a"]
+    assert [each.topic for each in fetch.next_partitions()] == ["b", "c", "a"]
 
 
 def test_partitions_are_added_changed_and_forgotten() -> None:
@@ -136,7 +136,7 @@ def test_partitions_are_added_changed_and_forgotten() -> None:
     session_id = opened(cache, "a", "b")
     changed = [*wanted("b", offset=7), *wanted("c")]
     fetch = cache.begin(request(session_id, 1, changed, ("a",)), False, NOW_MS)
-    assert [(each.topic, each.offset) for each in fetch.partitions] == [("b", 7), ("c", 0)]
+    assert [(each.topic, each.offset) for each in fetch.next_partitions()] == [("b", 7), ("c", 0)]
     assert cache.partition_count == 2
     told = finish(fetch, [reply("b"), reply("c")], NOW_MS)[1]
     assert told == [reply("c")]  # b has nothing new at its new offset
@@ -336,7 +336,7 @@ class Client(RuleBasedStateMachine):
         asked = request(self.session_id, self.epoch, wanted(*added), tuple(gone))
         fetch = self.cache.begin(asked, False, NOW_MS)
         self.meant = (self.meant | added) - gone
-        assert {each.topic for each in fetch.partitions} == self.meant
+        assert {each.topic for each in fetch.next_partitions()} == self.meant
         answered, _ = finish(fetch, [reply(name) for name in self.meant], NOW_MS)
         assert answered == (self.session_id if self.meant else 0)
         self.session_id, self.epoch = answered, self.epoch + 1

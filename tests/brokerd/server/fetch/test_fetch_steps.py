@@ -168,7 +168,7 @@ def test_what_fails_unexpectedly_leaves_no_file_pinned(
     fetch = FetchSessionCache(1, lambda: 1).begin(asked, False, 0)
     known = led(lambda _, index: partitions[index])
     with pytest.raises(RuntimeError):
-        FetchAttempt(known, 1 << 20, asked, fetch).read(fetch.partitions)
+        FetchAttempt(known, 1 << 20, asked, fetch).read(fetch.next_partitions())
     assert [file.pins for file in context.files._open] == [0, 0]
 
 

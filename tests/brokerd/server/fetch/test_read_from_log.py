@@ -40,7 +40,7 @@ class Bench:
         log = open_log(directory)
         log.append([batch()], 0, NOW_MS)
         log = reopen(log)
-        log.load()
+        log.prepare_first_use()
         return log
 
     def attempt(
@@ -52,7 +52,7 @@ class Bench:
         fetch = FetchSessionCache(1, lambda: 1).begin(request, False, NOW_MS)
         attempt = FetchAttempt(led(self._get), 1 << 20, request, fetch, **more)
         for start in range(0, COUNT, at_a_time):
-            attempt.read(fetch.partitions[start : start + at_a_time])
+            attempt.read(fetch.next_partitions()[start : start + at_a_time])
         attempt.end()
         return attempt
 

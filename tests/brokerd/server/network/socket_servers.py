@@ -16,7 +16,7 @@ def router() -> Any:
     """It serves nothing."""
     return SimpleNamespace(
         receive_bytes_max=1 << 16, frame_bytes_max=1 << 20, frames=lambda *_: 0,
-        tick=SimpleNamespace(begin=lambda: None, connections_for_next_tick=0), holds_receives=False,
+        tick=SimpleNamespace(begin=lambda: None, connections_for_next_tick=0), has_unappended=False,
         puts_off=lambda *_: False,
         metrics=SimpleNamespace(received_bytes=0, requests=0, loop=LoopTimes()),
         times=SimpleNamespace(receive_ends=lambda *_: None),

@@ -30,7 +30,7 @@ class Bench:
         self.router: Any = SimpleNamespace(
             receive_bytes_max=1 << 16, frame_bytes_max=1 << 20, frames=lambda *_: self.serve(),
             tick=SimpleNamespace(begin=lambda: None, connections_for_next_tick=0),
-            holds_receives=False,
+            has_unappended=False,
             metrics=SimpleNamespace(received_bytes=0, requests=0),
             times=SimpleNamespace(receive_ends=lambda *_: None),
         )  # fmt: skip

@@ -248,7 +248,7 @@ async def test_a_first_use_that_fails_as_nobody_expects_is_told_and_holds_up_nob
     def fail(*_: Any, **__: Any) -> None:
         raise MemoryError
 
-    bench.partition.log.is_loaded = False
+    bench.partition.log.is_prepared = False
     with monkeypatch.context() as patched:
         patched.setattr(UnifiedLog, "load", fail)
         client: Any = bench.client
