@@ -4,7 +4,7 @@ Pure: no process, clock or socket. supervisor.py calls it for each event, with `
 out the actions that it returns, in order.
 
 A process that ends unexpectedly is restarted after 0.5 s, 1 s, 2 s … 30 s. After 30 s of being
-ready the backoff starts again at 0.5 s.
+ready the backoff starts again at 0.5 s. One that `restart` ends is started again at once.
 """
 
 from collections.abc import Mapping
@@ -66,6 +66,7 @@ class Process:
     failures: int = 0  # consecutive unexpected exits
     due_at_ms: int = 0  # BACKOFF: when to start; STOPPING: when to kill
     slow_reported: bool = False
+    is_restarting: bool = False  # `restart` has asked it to end
 
 
 def describe_exit(status: int) -> str:
@@ -126,12 +127,26 @@ class Stack:
         if process.role.is_task and status == 0:
             self._move(process, Event.COMPLETED, now_ms)
             return self._settled(now_ms)
+        if process.is_restarting:
+            process.is_restarting, process.failures, process.due_at_ms = False, 0, now_ms
+            self._move(process, Event.EXITED, now_ms)
+            return self._advance_start(now_ms)
         is_stable = process.state is State.READY and now_ms - process.since_ms >= STABLE_AFTER_MS
         process.failures = 1 if is_stable else process.failures + 1
         self._move(process, Event.EXITED, now_ms)
         delay_ms = backoff_ms(process.failures)
         process.due_at_ms = now_ms + delay_ms
         return [PrintLine(f"{name} {describe_exit(status)}; restarting in {delay_ms / 1000:g} s")]
+
+    def restart(self, name: str, why: str) -> list[Action]:
+        """End a process that is ready, and start it again; asked again, kill it."""
+        process = self.processes[name]
+        if self.stopping or process.state is not State.READY:
+            return []
+        if process.is_restarting:
+            return [PrintLine(f"{name} did not stop in time; killing it"), Kill(name)]
+        process.is_restarting = True
+        return [PrintLine(f"{name} {why}; restarting it"), Terminate(name)]
 
     def stop(self, now_ms: int) -> list[Action]:
         """Stop all processes, stage by stage. A second request, a second or more later, kills them.

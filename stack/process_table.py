@@ -8,7 +8,7 @@ counts as ready when it runs, and stops first.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from monitoring.background.queues import QUEUES
@@ -38,12 +38,19 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """How a process starts and stops. `is_required`: "Aerie is ready" waits for it."""
+    """How a process starts and stops.
+
+    Attributes:
+        is_required: "Aerie is ready" waits for it.
+        memory_max_mb: with more it is restarted when it is idle (idle_memory.py); its probe is TCP.
+            None = no limit.
+    """
 
     stage: int
     after: tuple[str, ...] = ()
     probe: Probe = Probe(ProbeKind.NONE)
     is_required: bool = True
+    memory_max_mb: int | None = None
 
     @property
     def is_task(self) -> bool:
@@ -83,7 +90,11 @@ ROLES: dict[str, Role] = {
     # Starts last and is not required: its start takes a whole core for some seconds. Stops after
     # the worker that uses it.
     "spark": Role(
-        1, ("web", "sampling"), Probe(ProbeKind.TCP, "$SPARK_CONNECT_PORT"), is_required=False
+        1,
+        ("web", "sampling"),
+        Probe(ProbeKind.TCP, "$SPARK_CONNECT_PORT"),
+        is_required=False,
+        memory_max_mb=400,
     ),
 }
 
@@ -95,5 +106,5 @@ def roles_for(names: Iterable[str]) -> dict[str, Role]:
     for name in names:
         role = ROLES.get(name, Role(LAST_STAGE))
         after = tuple(other for other in role.after if other in names)
-        roles[name] = Role(role.stage, after, role.probe, role.is_required)
+        roles[name] = replace(role, after=after)
     return roles

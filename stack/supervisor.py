@@ -17,8 +17,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psutil
+
 from monitoring.clock import now_ms
-from stack import os_processes
+from stack import idle_memory, os_processes
 from stack.data_folder_lock import StackFile, remove_stack_file
 from stack.fork_client import Child, ForkClient
 from stack.lifecycle import Action, AnnounceReady, Kill, PrintLine, Stack, Start, Terminate
@@ -155,8 +157,10 @@ class Supervisor:
         self._record_start(name, child)
         probing = asyncio.create_task(self._probe(name, program.role.probe, since_ms))
         reading = asyncio.create_task(self._read(name, output, program.role.probe))
+        watching = asyncio.create_task(self._watch_memory(name, program.role, child.pid))
         status = await child.wait()
         probing.cancel()
+        watching.cancel()
         os_processes.send_signal(os_processes.session_members(child.pid), signal.SIGKILL)
         await asyncio.wait({reading}, timeout=DRAIN_S)  # a grandchild may hold the pipe open
         reading.cancel()
@@ -223,6 +227,22 @@ class Supervisor:
         while not await self._prober.is_ready(probe, since_ms):
             await asyncio.sleep(PROBE_EVERY_S)
         self._perform(self._stack.answered(name, _now_ms()))
+
+    async def _watch_memory(self, name: str, role: Role, pid: int) -> None:
+        """Restart the process when it is large and idle (idle_memory.py)."""
+        if role.memory_max_mb is None:
+            return
+        port = int(string.Template(role.probe.target).substitute(self._variables))
+        idle = idle_memory.IdleTime()
+        while True:
+            await asyncio.sleep(idle_memory.CHECK_EVERY_S)
+            try:
+                megabytes = idle_memory.resident_bytes(pid) >> 20
+                is_idle = idle.is_over(_now_ms(), idle_memory.has_clients(pid, port))
+            except psutil.Error:  # it ended, or the system does not tell
+                continue
+            if is_idle and megabytes > role.memory_max_mb:
+                self._perform(self._stack.restart(name, f"is idle and has {megabytes} MB"))
 
     async def _restart_guard(self) -> None:
         """Restart the guard if it ends while the stack runs."""

@@ -1,7 +1,7 @@
 """Runs a supervisor with small real programs: `small_stack.py FOLDER`.
 
 The folder holds `programs.json`: name → {"command", "stage", "after", "probe", "target",
-"is_required"}. The test kills what it likes and looks at what is left.
+"is_required", "memory_max_mb"}. The test kills what it likes and looks at what is left.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import django
 
-from stack import data_folder_lock
+from stack import data_folder_lock, idle_memory
 from stack.preparation import make_folder
 from stack.probes import Prober
 from stack.process_table import Probe, ProbeKind, Role
@@ -22,6 +22,7 @@ def main() -> None:
     django.setup()
     from stack.launch import end_leftovers  # needs the models
 
+    idle_memory.IDLE_S, idle_memory.CHECK_EVERY_S = 0.3, 0.05
     data = Path(sys.argv[1])
     make_folder(data, print)
     programs = {
@@ -32,6 +33,7 @@ def main() -> None:
                 tuple(entry.get("after", ())),
                 Probe(ProbeKind(entry.get("probe", "none")), entry.get("target", "")),
                 entry.get("is_required", True),
+                entry.get("memory_max_mb"),
             ),
         )
         for name, entry in json.loads((data / "programs.json").read_text()).items()

@@ -181,3 +181,28 @@ def test_a_stop_completes_even_if_processes_end_before_their_stage(
     for name in ("broker", "web", "extra"):
         assert "restarting" not in printed(stack.exited(name, -9, 5_010))
     assert stack.is_stopped
+
+
+def test_a_process_that_is_restarted_starts_at_once_and_is_no_failure(stack: Stack) -> None:
+    bring_up(stack)
+    assert stack.restart("broker", "is large") == [
+        PrintLine("broker is large; restarting it"), Terminate("broker")
+    ]  # fmt: skip
+    assert stack.exited("broker", 143, 1_000) == [Start("broker")]
+    stack.answered("broker", 2_000)
+    assert "restarting in 0.5 s" in printed(stack.exited("broker", 1, 2_100))
+
+
+def test_a_process_that_does_not_end_for_its_restart_is_killed(stack: Stack) -> None:
+    bring_up(stack)
+    stack.restart("broker", "is large")
+    assert Kill("broker") in stack.restart("broker", "is large")
+
+
+def test_only_what_is_ready_is_restarted(stack: Stack) -> None:
+    stack.advance(0)
+    assert stack.restart("store", "is large") == []
+    bring_up(stack)
+    stack.restart("broker", "is large")
+    stack.stop(1_000)
+    assert stack.restart("broker", "is large") == []

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from stack import data_folder_lock, os_processes
 from stack.data_folder_lock import StackFile
 from stack.shutdown import Refused, down, reset
 from tests.support.forks import CONSOLE, Forked
+from tests.support.ports import free_port
 
 DEADLINE_S = 20
 ROOT = Path(__file__).parents[2]
@@ -151,6 +153,26 @@ def test_processes_start_in_order_of_readiness(run: Callable[..., SmallStack]) -
     text = stack.text()
     assert text.index("FIRST runs") < text.index("TASK done") < text.index("LAST runs")
     assert stack.stop() == 0
+
+
+def test_a_large_process_is_restarted_when_its_clients_have_gone(
+    run: Callable[..., SmallStack],
+) -> None:
+    port = free_port()
+    serve = f"import socket\nserver = socket.create_server(('127.0.0.1', {port}))\n"
+    accept = "while True:\n  client = server.accept()[0]\n  client.recv(1)\n  client.close()\n"
+    stack = run(
+        large={"command": [sys.executable, "-c", serve + accept], "probe": "tcp",
+               "target": str(port), "memory_max_mb": 1},
+        other={"command": SLEEP},
+    )  # fmt: skip
+    stack.wait_for("Small is ready")
+    with socket.create_connection(("127.0.0.1", port)):
+        time.sleep(2)  # a check sees the client
+    stack.wait_for("; restarting it")
+    wait_until(lambda: stack.text().count("large is ready") > 1, "the second start", stack.text)
+    assert "ended with" not in stack.text()
+    assert "was killed" not in stack.text()
 
 
 def test_ctrl_c_stops_everything_and_prints_it(run: Callable[..., SmallStack]) -> None:
