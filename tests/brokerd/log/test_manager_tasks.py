@@ -179,7 +179,7 @@ def test_a_log_that_its_first_use_cuts_has_the_recovery_points_written_at_once(
     manager = start(tmp_path)
     torn = manager.get("t", 0)
     assert torn is not None
-    torn.load()
+    torn.prepare_first_use()
     found = checkpoint_file.read_offsets(tmp_path / checkpoint_file.RECOVERY_POINT)
     assert found == {("t", 0): torn.recovery_point}
     assert torn.recovery_point < 8

@@ -250,7 +250,7 @@ async def test_a_first_use_that_fails_as_nobody_expects_is_told_and_holds_up_nob
 
     bench.partition.log.is_prepared = False
     with monkeypatch.context() as patched:
-        patched.setattr(UnifiedLog, "load", fail)
+        patched.setattr(UnifiedLog, "prepare_first_use", fail)
         client: Any = bench.client
         first = bench.queues.add(client, bench.partition, [batch()], {}, needs_load=True)
         assert await bench.results(first) == [(-1, ErrorCode.UNKNOWN_SERVER_ERROR)]
