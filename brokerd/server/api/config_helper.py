@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from brokerd.config.broker_config import INTERNAL, known_keys
-from brokerd.config.broker_defaults import DEFAULTS, FIXED, default_text
+from brokerd.config.described_defaults import DEFAULTS, FIXED, default_text
 from brokerd.config.dynamic_broker_config import DYNAMIC_ONLY, DynamicBrokerConfig, is_read_only
 from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
 from brokerd.config.setting_documentation import (

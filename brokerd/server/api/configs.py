@@ -13,7 +13,7 @@ from typing import Any
 from brokerd.cluster.admin.config_admin import ConfigAdmin, ConfigUpdate
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.topic_names import check_topic_name
-from brokerd.config.broker_defaults import default_text
+from brokerd.config.described_defaults import default_text
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME
 from brokerd.config.incremental_alter_configs import ConfigChange, ConfigOperation, apply_operations
 from brokerd.config.setting_update_modes import known_setting
