@@ -28,7 +28,7 @@ from stack import data_folder_lock, os_processes
 KEY = "idle"
 THIS = "this"
 SETTLE_SECONDS, SECONDS = 180, 300
-BUSY, REST_SECONDS = 1000, 330  # a large Spark is restarted when it is idle
+BUSY, REST_SECONDS = 1000, 480  # a large Spark is restarted after 5 minutes without a client
 ROLL_UP_GOAL_S = 120
 CPU_GOAL, MEMORY_GOAL_MB = 0.25, 1000
 _OF_THE_CLUSTER = ("zookeeper", "broker-1", "broker-2", "broker-3")

@@ -1,15 +1,15 @@
 """When a process is restarted because it keeps memory that nobody uses.
 
-A JVM never gives back what it loaded and compiled: after a large roll-up Spark has 700 MB, after
-its start 250. A process that has a limit (`Role.memory_max_mb`) is restarted when it is above it
-and no client was connected at its port for IDLE_S. Spark's clients are connected as long as a
+A JVM never gives back what it loaded and compiled: after a large roll-up Spark has 650 to 800 MB,
+after its start 250. A process that has a limit (`Role.memory_max_mb`) is restarted when it is above
+it and no client was connected at its port for IDLE_S. Spark's clients are connected as long as a
 report, a job of the pipeline or `write_past_history` runs. A process that had no client since its
 start is not restarted: it would be as large again.
 """
 
 import psutil
 
-IDLE_S = 120.0
+IDLE_S = 300.0  # the first report after a restart takes some seconds more
 CHECK_EVERY_S = 15.0
 
 
