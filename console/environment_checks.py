@@ -122,6 +122,9 @@ def history_url(value: str) -> str:
     if scheme == "file":
         is_path = rest.startswith("/") and rest.strip("/")
         return "" if is_path else f"is not an absolute path: {hint}"
+    if scheme in ("s3", "s3a") and (sign := next((sign for sign in "?@" if sign in rest), "")):
+        place = "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID and so on, in the environment"
+        return f"has {sign!r}: options and keys of S3 belong to {place}: {hint}"
     return "" if rest.strip("/") else f"names no bucket or folder: {hint}"
 
 

@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.ui.units": "console.ui.setting_units",
     "brokerd.server.background.log_start_saves": "brokerd.server.background.log_start_checkpoints",
     "LogStartSaves": "LogStartCheckpoints",
     "brokerd.coordinator.group.partitioner": "brokerd.coordinator.group.partition_for_group",

@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from console.ui.setting_field import SettingField
-from console.ui.units import Unit
+from console.ui.setting_units import Unit
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 THIS_BROKER, ALL_BROKERS = "this", "all"

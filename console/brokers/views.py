@@ -19,8 +19,8 @@ from console.live.pages import LivePart, render_live
 from console.ui import settings_table
 from console.ui.csv_export import page_or_csv
 from console.ui.error_status import http_status_of
+from console.ui.setting_units import Unit, unit_of
 from console.ui.texts import sentence
-from console.ui.units import Unit, unit_of
 from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster

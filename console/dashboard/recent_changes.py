@@ -169,10 +169,8 @@ def _audited_changes(
         span.contains("at", lambda time: time), outcome="ok", action__regex=_AUDITED_ACTIONS
     )
     for entry in entries.order_by("-id")[:entries_max]:
-        text = f"{entry.action} {entry.resource}".strip()
-        page = _page_of(cluster.slug, entry)
         day_url = audit_url(cluster.slug, entry.at.date())
-        yield Change(_ms(entry.at), entry.actor_name, text, page, details_url=day_url)
+        yield _personal_change(cluster.slug, entry, entry.at, entry.actor_name, day_url)
 
 
 def _plans(cluster: Cluster, rights: Rights, span: Span) -> Iterator[Change]:
@@ -180,12 +178,20 @@ def _plans(cluster: Cluster, rights: Rights, span: Span) -> Iterator[Change]:
     done = Plan.objects.filter(
         span.contains("last_progress_at", lambda time: time), cluster=cluster.slug, state=DONE
     ).defer("facts", "draft", "step_states", "item_outcomes")
-    for plan in done.order_by("-last_progress_at").iterator(chunk_size=100):
+    for plan in done.order_by("-last_progress_at").iterator(chunk_size=10):
         if plan.last_progress_at is not None and may_read(plan, rights):
-            text = f"{plan.action} {plan.resource}".strip()
-            page = _page_of(cluster.slug, plan)
             url = reverse("plan", args=[cluster.slug, plan.pk])
-            yield Change(_ms(plan.last_progress_at), plan.confirmed_by, text, page, details_url=url)
+            yield _personal_change(
+                cluster.slug, plan, plan.last_progress_at, plan.confirmed_by, url
+            )
+
+
+def _personal_change(
+    slug: str, made: AuditEntry | Plan, at: datetime, user: str, details_url: str
+) -> Change:
+    """A change that a person made."""
+    text = f"{made.action} {made.resource}".strip()
+    return Change(_ms(at), user, text, _page_of(slug, made), details_url=details_url)
 
 
 def _ms(time: datetime) -> int:

@@ -11,8 +11,8 @@ from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
+from console.ui.setting_units import InvalidQuantity, Unit, number_with_unit
 from console.ui.texts import first_lines
-from console.ui.units import InvalidQuantity, Unit, number_with_unit
 from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.lag.formula import counted_lag
 

@@ -198,11 +198,9 @@ def _entry_updating_if_due(slug: str, scope: Scope) -> _CacheEntry:
             if entry.is_due:
                 _update(slug, entry)
     elif is_late(newest):  # the cluster was not shown for a while, or is not sampled
-        entry.lock.acquire()  # another request may read it just now
-        if entry.is_due:
-            _update_and_release(slug, entry)
-        else:
-            entry.lock.release()
+        with entry.lock:  # another request may read it just now
+            if entry.is_due:
+                _update_or_log(slug, entry)
     elif entry.is_due and entry.lock.acquire(blocking=False):
         _start_update(slug, entry)
     return entry
@@ -221,11 +219,16 @@ def _start_update(slug: str, entry: _CacheEntry) -> None:
 
 def _update_and_release(slug: str, entry: _CacheEntry) -> None:
     try:
+        _update_or_log(slug, entry)
+    finally:
+        entry.lock.release()
+
+
+def _update_or_log(slug: str, entry: _CacheEntry) -> None:
+    try:
         _update(slug, entry)
     except Exception:
         log.exception("the snapshot of cluster %s was not updated", slug)
-    finally:
-        entry.lock.release()
 
 
 def _update(slug: str, entry: _CacheEntry) -> None:

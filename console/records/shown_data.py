@@ -12,7 +12,7 @@ import re
 from base64 import b64encode
 from dataclasses import dataclass, replace
 
-from django.utils.functional import Promise
+from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext_lazy as _
 
 from console.records.json_indentation import indented, is_json_container
@@ -36,7 +36,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _CONTROLS_SHARE_MAX = 0.2  # of a text; one with colour codes of a terminal has fewer
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ShownData:
     """Decoded data. `kind` is null, empty, json, text, hex or masked; `decoded` is the text before
     it is indented and truncated; `size_bytes` is the full size. `encoding` names the decoder; it is
@@ -72,15 +72,16 @@ class ShownData:
     @property
     def text(self) -> str:
         """The lines for a panel; JSON is indented. Not for tables: a hundred records take 10 ms."""
-        return visible(self._lines()[:SHOWN_CHARS_MAX])
+        return visible(self._lines[:SHOWN_CHARS_MAX])
 
     @property
     def is_truncated(self) -> bool:
         """Whether `text` is only the beginning."""
         if self.kind == "hex":
             return self.size_bytes > HEX_BYTES_MAX
-        return len(self._lines()) > SHOWN_CHARS_MAX
+        return len(self._lines) > SHOWN_CHARS_MAX
 
+    @cached_property
     def _lines(self) -> str:
         if self.kind != "json":
             return self.decoded

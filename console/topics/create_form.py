@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.topics.forms import PARTITIONS_MAX, SETTING
 from console.ui.setting_field import units_attrs, with_plain_number
-from console.ui.units import unit_of
+from console.ui.setting_units import unit_of
 from monitoring.topic_names import is_topic_name
 
 SETTINGS_MAX = 50

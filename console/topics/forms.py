@@ -16,7 +16,7 @@ from console.topics.purge_plans import Purge
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from console.ui.partition_ranges import InvalidRange, partition_numbers
 from console.ui.setting_field import units_attrs, with_plain_number
-from console.ui.units import unit_of
+from console.ui.setting_units import unit_of
 
 PARTITIONS_MAX = 10_000
 SETTING = re.compile(r"[a-z][a-z0-9.]{1,99}")

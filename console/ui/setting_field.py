@@ -6,7 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.urls import reverse_lazy
 
-from console.ui.units import InvalidQuantity, Unit, plain_number
+from console.ui.setting_units import InvalidQuantity, Unit, plain_number
 
 VALUE_LENGTH_MAX = 5000
 

@@ -10,8 +10,14 @@ from django.views.decorators.http import require_safe
 from console.accounts.decorators import requires
 from console.accounts.request_types import UserRequest
 from console.ui.setting_field import VALUE_LENGTH_MAX
+from console.ui.setting_units import (
+    InvalidQuantity,
+    Unit,
+    conversion_of_lines,
+    conversion_text,
+    unit_of,
+)
 from console.ui.table import Column, Table
-from console.ui.units import InvalidQuantity, Unit, conversion_of_lines, conversion_text, unit_of
 from monitoring.clock import now_ms
 
 

@@ -1,6 +1,7 @@
 """Requests to the controller of a cluster, with the project's own Kafka client."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import closing
 from typing import Any, TypeVar
 
 from brokerd.errors import KafkaError
@@ -44,9 +45,6 @@ async def on_controller(
 
 async def brokers(settings: ClientSettings) -> tuple[tuple[Broker, ...], int | None]:
     """The live brokers, and the id of the controller."""
-    client = ClusterClient(settings)
-    try:
+    with closing(ClusterClient(settings)) as client:
         found = await client.read_metadata(request_timeouts.CHANGE_S / 2, topics=[])
-    finally:
-        await client.close()
     return found.brokers, found.controller_id

@@ -4,7 +4,7 @@ tasks.sample                  gets the number of the tick; a thread for each clu
 sample_cluster                takes the cluster's lock, and calls what follows
 reader_pool                   reads the cluster (monitoring/gateway/wire/sample_reader.py)
 time_limits                   has the times of its steps
-last_records                  chooses the partitions whose last record is read
+last_record_choice            chooses the partitions whose last record is read
 assemble                      makes the tables: group_validation, group_join
 carry_over                    adds what is known from the previous tick
 ticks.tick_stream.put_tick    stores the tick in Redis

@@ -75,6 +75,8 @@ def test_valid_values_pass(rule: rules.Rule, value: str) -> None:
         (rules.history_url, "file://history", "absolute path"),
         (rules.history_url, "file:///", "absolute path"),
         (rules.history_url, "s3a://", "names no bucket"),
+        (rules.history_url, "s3a://bucket/history?region=eu", "AWS_ENDPOINT_URL"),
+        (rules.history_url, "s3://key:secret@bucket/history", "AWS_ACCESS_KEY_ID"),
         (rules.spark_remote, "local", "sc://HOST:15002"),
         (rules.spark_remote, "sc://", "names no host"),
         (rules.spark_remote, "sc://h:15002/token=abc", "behind the address"),

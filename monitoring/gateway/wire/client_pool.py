@@ -24,7 +24,6 @@ class ClientPool:
     def __init__(self, loop: AbstractEventLoop) -> None:
         self._loop = loop
         self._idle: dict[ClientSettings, dict[ClusterClient, TimerHandle]] = {}
-        self._closing: set[asyncio.Task[None]] = set()
 
     def take(self, settings: ClientSettings) -> ClusterClient:
         """A client that nobody else uses: the one that was given back last, or a new one."""
@@ -47,9 +46,7 @@ class ClientPool:
         idle.pop(client).cancel()
         if not idle:
             del self._idle[settings]
-        closing = self._loop.create_task(client.close())
-        self._closing.add(closing)  # the loop itself keeps only a weak reference
-        closing.add_done_callback(self._closing.discard)
+        client.close()
 
 
 _pools: WeakKeyDictionary[AbstractEventLoop, ClientPool] = WeakKeyDictionary()
@@ -71,6 +68,6 @@ async def client(settings: ClientSettings) -> AsyncIterator[ClusterClient]:
     try:
         yield taken
     except BaseException:
-        await taken.close()
+        taken.close()
         raise
     pool().give_back(settings, taken)

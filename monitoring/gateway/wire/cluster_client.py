@@ -165,7 +165,7 @@ class ClusterClient:
         target = answers.log_end if timestamp == list_offsets.LATEST else answers.log_start
         list_offsets.decode_into(target, answers.metadata, broker.id, answer, answers.invalid)
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Close all connections."""
         for channel in self._channels.values():
             channel.close()

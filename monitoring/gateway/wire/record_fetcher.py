@@ -134,4 +134,4 @@ class RecordFetcher:
         if is_reusable:
             client_pool.pool().give_back(self._settings, client)
         else:
-            await client.close()
+            client.close()

@@ -176,7 +176,7 @@ class SampleReader:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._client.close()
+        self._client.close()
         if self._broker_stats is not None:
             await self._broker_stats.close()
 

@@ -5,6 +5,7 @@ need the cluster's current state, for example whether an address answers.
 """
 
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 
 from brokerd.errors import KafkaError
@@ -97,11 +98,8 @@ class SyncClient:
             raise ClusterUnavailable(reason) from error
 
     async def _read_metadata(self, topics: Sequence[str] | None) -> Metadata:
-        client = ClusterClient(self._settings)
-        try:
+        with closing(ClusterClient(self._settings)) as client:
             return await client.read_metadata(request_timeouts.READ_S / 2, topics)
-        finally:
-            await client.close()
 
     async def _read_batches(
         self, topic: str, partition: int, offset: int, max_bytes: int
@@ -117,8 +115,7 @@ class SyncClient:
     async def _delete_offsets(
         self, group: str, partitions: Sequence[TopicPartition]
     ) -> dict[TopicPartition, str]:
-        client = ClusterClient(self._settings)
-        try:
+        with closing(ClusterClient(self._settings)) as client:
             brokers = (await client.read_metadata(request_timeouts.READ_S / 2, topics=[])).brokers
             answer = await client.channel((brokers[0].host, brokers[0].port)).request(
                 partial(offset_delete.coordinator_request, group), request_timeouts.READ_S
@@ -129,8 +126,6 @@ class SyncClient:
             answer = await client.channel((host, port)).request(
                 partial(offset_delete.delete_request, group, partitions), request_timeouts.READ_S
             )
-        finally:
-            await client.close()
         code, codes = offset_delete.decode_delete(answer)
         if code:
             raise exception_of_group_change(code)

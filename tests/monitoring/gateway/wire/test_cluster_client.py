@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -17,11 +18,8 @@ def read_metadata(settings, times=1):
     """The metadata, read by one client as often as that."""
 
     async def read():
-        client = ClusterClient(settings)
-        try:
+        with closing(ClusterClient(settings)) as client:
             return [await client.read_metadata(TIMEOUT_S) for _ in range(times)]
-        finally:
-            await client.close()
 
     return event_loop.run(read(), 60)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.ui.units import (
+from console.ui.setting_units import (
     NUMBER_MAX,
     InvalidQuantity,
     Unit,
