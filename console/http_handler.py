@@ -7,6 +7,7 @@ and their connections stay for later requests. What Django still does in a threa
 response) is done in one thread for all requests, not in one of each: 0.9 ms.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -20,7 +21,9 @@ from django.http.response import HttpResponseBase
 
 THREADS_MAX = 64
 """Requests that run at the same time; those that wait for a cluster count, too."""
+CHART_THREADS_MAX = 2
 _PROBES = ("/healthz", "/readyz", "/metrics")
+_CHART = re.compile(r"/c/[^/]+/chart")
 
 
 class SyncHandler(ASGIHandler):
@@ -29,6 +32,9 @@ class SyncHandler(ASGIHandler):
         self._respond_in_thread = self._in_threads(THREADS_MAX)
         # Probes have threads of their own, so that they never wait for slow clusters.
         self._probe_in_thread = self._in_threads(2)
+        # At a tick all open pages load their charts. They only compute: with a thread for each of
+        # them every other request would get a small share of the processor.
+        self._chart_in_thread = self._in_threads(CHART_THREADS_MAX)
         # `_respond` does this in the thread of the request; a signal would need another thread.
         for receiver in (reset_queries, close_old_connections):
             request_started.disconnect(receiver)
@@ -45,8 +51,12 @@ class SyncHandler(ASGIHandler):
         super().load_middleware(is_async=False)
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        is_probe = request.path in _PROBES
-        return await (self._probe_in_thread if is_probe else self._respond_in_thread)(request)
+        respond = self._respond_in_thread
+        if request.path in _PROBES:
+            respond = self._probe_in_thread
+        elif _CHART.fullmatch(request.path):
+            respond = self._chart_in_thread
+        return await respond(request)
 
     def _respond(self, request: HttpRequest) -> HttpResponseBase:
         # Django does this in the thread that sends its signals, not in this one.

@@ -1,8 +1,9 @@
-"""The raw rows of one key in the live window, made as the history worker makes them
+"""The raw rows of some keys in the live window, made as the history worker makes them
 (tick_changes.py).
 
-A page asks for them again at every tick, and each of its charts does. So they stay in memory, for
-the keys that were asked for last, and only the rows of new ticks are made (live_ticks.py).
+A page asks for them again at every tick, and each of its charts does. So they stay in memory, and
+only the rows of new ticks are made (live_ticks.py): of all topics that charts show at the same
+time, and of all groups, since the rows of 50 topics cost about as much as those of one.
 """
 
 from __future__ import annotations
@@ -19,30 +20,63 @@ import pyarrow.compute as pc
 from monitoring.history import live_ticks
 from monitoring.history.key_rows import rows_of_key
 from monitoring.history.live_ticks import Window
-from monitoring.history.table_specs import CLUSTER, RAW_TICKS, TICKS, RowKey, Table
+from monitoring.history.table_specs import (
+    CLUSTER,
+    GROUP_PARTITIONS,
+    GROUP_TOPICS,
+    GROUPS,
+    PARTITIONS,
+    RAW_TICKS,
+    TICKS,
+    TOPICS,
+    RowKey,
+    Table,
+)
 from monitoring.history.tick_changes import TickChanges
 from monitoring.redis_client import RedisDown
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
 
-_KEYS_MAX = 1024  # of the charts of 50 browsers
+_NAMES_MAX = 1024  # of topics or groups, of the charts of 50 browsers
 _CHUNKS_MAX = 32
+_UNUSED_MS_MAX = 5 * 60 * 1000
 _TICKS_BEFORE = 4  # a step begins at the tick before; `at_ms` is behind a tick's start
 
 
+@dataclass(frozen=True, slots=True)
+class _RowSet:
+    """Tables whose rows are made together, from some tables of a tick. With a `name_column`, only
+    the rows of the topics or groups that were asked for are made."""
+
+    tables: frozenset[str]
+    tick_tables: tuple[str, ...]
+    name_column: str = ""
+
+    @classmethod
+    def of(cls, table: Table) -> _RowSet:
+        if table in (TOPICS, PARTITIONS):
+            return cls(frozenset({TOPICS.name, PARTITIONS.name}), ("partitions",), "topic")
+        if table in (GROUPS, GROUP_TOPICS, GROUP_PARTITIONS):
+            names = frozenset({GROUPS.name, GROUP_TOPICS.name, GROUP_PARTITIONS.name})
+            return cls(names, ("groups",), "group")
+        tick_tables = ("partitions", "groups") if table is CLUSTER else ("partitions",)
+        return cls(frozenset({table.name}), tick_tables)
+
+
 @dataclass
-class _KeyRows:
-    """The rows of one key from the ticks that began at `begin_ms` or later."""
+class _LiveRows:
+    """The rows of a set of tables from the ticks that began at `begin_ms` or later."""
 
     begin_ms: int
+    names: OrderedDict[str, None] = attribute(default_factory=OrderedDict)  # used last = last
     window: Window | None = None
     changes: TickChanges = attribute(default_factory=TickChanges)
     ticks: pa.Table = attribute(default_factory=RAW_TICKS.empty_table)
-    rows: pa.Table | None = None
+    rows: dict[str, pa.Table] = attribute(default_factory=dict)  # by table
     last_start_ms: int = -1
 
 
-_rows_by_key: OrderedDict[tuple[object, ...], _KeyRows] = OrderedDict()
+_live_rows: dict[tuple[str, _RowSet], _LiveRows] = {}
 _lock = threading.Lock()
 
 
@@ -53,41 +87,46 @@ def rows_since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.T
     those that are known.
     """
     begin_ms = from_ms - _TICKS_BEFORE * tick_stream.interval_ms()
-    name = (slug, table.name, *key.values())
+    row_set = _RowSet.of(table)
     with _lock:  # also so that charts of one page do not decode the same ticks at once
-        key_rows = _rows_by_key.pop(name, None)
-        if key_rows is None or key_rows.begin_ms > begin_ms:
-            key_rows = _KeyRows(begin_ms)
+        live = _live_rows.get((slug, row_set)) or _LiveRows(begin_ms)
+        live = _with_name(live, str(key.get(row_set.name_column, "")), begin_ms)
         try:
-            window = live_ticks.window(slug, _tables(table, key), key_rows.begin_ms)
-            if key_rows.window is not window:
-                key_rows = _KeyRows(begin_ms, window)
-            _continue(key_rows, window, table, key)
+            window = live_ticks.window(slug, row_set.tick_tables, live.begin_ms)
+            if live.window is not window:
+                live = _LiveRows(live.begin_ms, live.names, window)
+            _continue(live, window, row_set)
         except RedisDown:
             pass
-        _rows_by_key[name] = key_rows
-        if len(_rows_by_key) > _KEYS_MAX:
-            _rows_by_key.popitem(last=False)
-        ticks, rows = key_rows.ticks, key_rows.rows
+        _live_rows[slug, row_set] = live
+        ticks, rows = live.ticks, live.rows.get(table.name)
     if rows is None:
         rows = table.raw_schema.empty_table()
-    return ticks.filter(pc.field("at_ms") >= from_ms), _from_row_at(rows, from_ms)
+    of_key = rows_of_key(rows, key)
+    return ticks.filter(pc.field("at_ms") >= from_ms), _from_row_at(of_key, from_ms)
 
 
-def _continue(key_rows: _KeyRows, window: Window, table: Table, key: RowKey) -> None:
-    """Add the rows of new ticks; drop those that have left the live window. Raises RedisDown."""
-    for tick in window.ticks_since(max(key_rows.begin_ms, key_rows.last_start_ms + 1)):
-        tables = key_rows.changes.changed_tables(_for_key(tick, key), table.name)
-        key_rows.ticks = _appended(key_rows.ticks, tables[TICKS])
-        if table.name in tables:
-            key_rows.rows = _appended(key_rows.rows, rows_of_key(tables[table.name], key))
-        key_rows.last_start_ms = tick.start_ms
-    oldest_ms = key_rows.last_start_ms - tick_stream.LIVE_MS
-    if oldest_ms > key_rows.begin_ms:
-        key_rows.begin_ms = oldest_ms
-        key_rows.ticks = key_rows.ticks.filter(pc.field("at_ms") >= oldest_ms)
-        if key_rows.rows is not None:
-            key_rows.rows = _from_row_at(key_rows.rows, oldest_ms)
+def _with_name(live: _LiveRows, name: str, begin_ms: int) -> _LiveRows:
+    """Live rows with this name: empty ones if the rows do not have it, or begin later or so much
+    earlier that most of them are not needed any more."""
+    begin_ms = max(begin_ms, live.last_start_ms - tick_stream.LIVE_MS)
+    is_known = name in live.names and begin_ms - _UNUSED_MS_MAX <= live.begin_ms <= begin_ms
+    live.names[name] = None
+    live.names.move_to_end(name)
+    if len(live.names) > _NAMES_MAX:
+        live.names.popitem(last=False)
+    return live if is_known else _LiveRows(begin_ms, live.names)
+
+
+def _continue(live: _LiveRows, window: Window, row_set: _RowSet) -> None:
+    """Add the rows of new ticks. Raises RedisDown."""
+    for tick in window.ticks_since(max(live.begin_ms, live.last_start_ms + 1)):
+        of_names = _for_names(tick, row_set, list(live.names))
+        tables = live.changes.changed_tables(of_names, row_set.tables)
+        live.ticks = _appended(live.ticks, tables.pop(TICKS))
+        for name, added in tables.items():
+            live.rows[name] = _appended(live.rows.get(name), added)
+        live.last_start_ms = tick.start_ms
 
 
 def _appended(before: pa.Table | None, added: pa.Table) -> pa.Table:
@@ -103,39 +142,32 @@ def _from_row_at(rows: pa.Table, at_ms: int) -> pa.Table:
     return rows.slice(max(first - 1, 0))
 
 
-def _tables(table: Table, key: RowKey) -> tuple[str, ...]:
-    """The tables of a tick that the rows are made from."""
-    if table is CLUSTER:
-        return ("partitions", "groups")
-    return ("groups",) if "group" in key else ("partitions",)
-
-
-def _for_key(tick: Tick, key: RowKey) -> Tick:
-    """The tick with the rows of the key's topic or group alone."""
-    if "group" in key:
-        return replace(tick, groups=_rows_of_name(tick.groups, "group", str(key["group"])))
-    if "topic" in key:
-        return replace(tick, partitions=_rows_of_name(tick.partitions, "topic", str(key["topic"])))
+def _for_names(tick: Tick, row_set: _RowSet, names: list[str]) -> Tick:
+    """The tick with the rows of these topics or groups alone."""
+    if row_set.name_column == "group":
+        return replace(tick, groups=_rows_of_names(tick.groups, "group", names))
+    if row_set.name_column == "topic":
+        return replace(tick, partitions=_rows_of_names(tick.partitions, "topic", names))
     return tick
 
 
-def _rows_of_name(rows: pa.Table, column: str, name: str) -> pa.Table:
-    """The rows with that name; names are looked for in the dictionary, which is short."""
+def _rows_of_names(rows: pa.Table, column: str, names: list[str]) -> pa.Table:
+    """The rows with these names; names are looked for in the dictionary, which is short."""
     names_column = (
         rows[column].combine_chunks() if rows[column].num_chunks != 1 else rows[column].chunk(0)
     )
-    code = names_column.dictionary.index(name).as_py() if len(names_column) else -1
-    found = rows.filter(pc.equal(names_column.indices, code)) if code >= 0 else rows.slice(0, 0)
+    codes = pc.index_in(pa.array(names, pa.string()), names_column.dictionary).drop_null()
+    found = rows.filter(pc.is_in(names_column.indices, codes))
     # The few rows still have the names of all topics and groups: TickChanges would number all.
     for index, field in enumerate(found.schema):
         if pa.types.is_dictionary(field.type):
-            names = found.column(index).cast(field.type.value_type)
-            found = found.set_column(index, field, names.cast(field.type))
+            texts = found.column(index).cast(field.type.value_type)
+            found = found.set_column(index, field, texts.cast(field.type))
     return found
 
 
 def forget() -> None:
     """Empty the cache, for tests."""
     with _lock:
-        _rows_by_key.clear()
+        _live_rows.clear()
         live_ticks.forget()

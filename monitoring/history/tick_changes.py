@@ -100,11 +100,13 @@ class TickChanges:
         self._names = KeyNames()
         self._last = {name: TickRows.empty(table) for name, table in TABLES.items()}
 
-    def changed_tables(self, tick: Tick, only: str | None = None) -> dict[str, pa.Table]:
+    def changed_tables(
+        self, tick: Tick, only: frozenset[str] = frozenset(TABLES)
+    ) -> dict[str, pa.Table]:
         """The rows to be stored for the next tick, by table; tables without rows are left out.
 
-        With `only`, just the rows of that table. An instance must then always be called with the
-        same table, since it does not remember the rows of later ones.
+        With `only`, just the rows of these tables. An instance must then always be called with the
+        same ones, since it does not remember the rows of later tables.
         """
         if not tick.ok:
             return {TICKS: _tick_row(tick, None)}
@@ -113,14 +115,16 @@ class TickChanges:
         is_rated = not is_first and 0 < since_ms <= GAP_STEPS * tick.interval_ms
         is_complete = is_first or RAW.span_of(tick.at_ms) != RAW.span_of(self.last_at_ms)
         found = {TICKS: _tick_row(tick, since_ms if is_rated else None)}
+        remaining = set(only)
         for rows in self._rows(tick, Step(is_first=is_first, is_rated=is_rated)):
             name, last = rows.table.name, self._last[rows.table.name]
-            if only in (None, name):
+            if name in only:
                 changed = changed_rows(rows, last, self._names, tick.at_ms, is_rated, is_complete)
                 if len(changed):
                     found[name] = changed
             self._last[name] = rows
-            if only == name:
+            remaining.discard(name)
+            if not remaining:
                 break  # the rows of later tables are not made
         self.last_at_ms, self.lacks_readings = tick.at_ms, False
         return found

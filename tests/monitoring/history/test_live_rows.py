@@ -4,6 +4,7 @@ import pytest
 
 from monitoring.history import live_rows, live_ticks
 from monitoring.history.table_specs import GROUPS, TOPICS
+from monitoring.history.tick_changes import TickChanges
 from monitoring.ticks.tick import decode
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
@@ -84,3 +85,29 @@ def test_a_group_that_is_not_there_has_no_rows(redis_server):
     put(0, end=0)
     ticks, rows = live_rows.rows_since("local", GROUPS, {"group": "g"}, FROM_MS)
     assert (len(ticks), len(rows)) == (1, 0)
+
+
+def test_the_rows_of_all_topics_that_were_asked_for_are_made_at_once(redis_server, monkeypatch):
+    put(0, end=0)
+    assert records(topic="a") == records(topic="b") == (1, [0])
+    made = []
+    changed_tables = TickChanges.changed_tables
+
+    def counted(changes, tick, only):
+        made.append(sorted(tick.partitions["topic"].to_pylist()))
+        return changed_tables(changes, tick, only)
+
+    monkeypatch.setattr(TickChanges, "changed_tables", counted)
+    put(1, end=10)
+    assert records(topic="a") == records(topic="b") == (2, [0, 10])
+    assert made == [["a", "b"]]
+
+
+def test_rows_that_are_not_needed_any_more_are_dropped(redis_server):
+    put(0, end=0)
+    assert records() == (1, [0])
+    later = 6 * 60_000 // INTERVAL_MS
+    put(later, end=10)
+    assert records(FROM_MS + later * INTERVAL_MS) == (1, [0])
+    [live] = live_rows._live_rows.values()
+    assert live.rows["topics"].num_rows == 1
