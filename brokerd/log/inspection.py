@@ -1,6 +1,7 @@
 """Describes the files of a log for the admin port: segments, index entries, batch headers."""
 
 import os
+from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader, crc_matches, read_header
 
 Kind = Literal["offset", "time"]
+NEAR = 2
+"""Index entries before an entry, and from it on, in `IndexSteps`."""
 
 
 class SegmentInfo(NamedTuple):
@@ -42,6 +45,24 @@ class BatchInfo:
     position_bytes: int
     header: BatchHeader
     crc_ok: bool
+
+
+class IndexSteps(NamedTuple):
+    """What the indexes of a segment say where an offset is. Entries are (offset, position).
+
+    `time_entry` (timestamp, offset): None where no time was given, or no entry is at or before it.
+    `entry` is the last one at or before the offset, None where there is none; `near_entries` are
+    the ones around it, of `entry_count`.
+    """
+
+    time_entry: tuple[int, int] | None
+    entry_count: int
+    entry: tuple[int, int] | None
+    near_entries: list[tuple[int, int]]
+
+    @property
+    def scan_from_bytes(self) -> int:
+        return self.entry[1] if self.entry else 0
 
 
 class SegmentSummary(NamedTuple):
@@ -142,6 +163,31 @@ def index_entries(
 
 
 @raises_storage_error
+def index_steps(log: UnifiedLog, base_offset: int, offset: int, at_ms: int | None) -> IndexSteps:
+    """How the indexes of a segment lead to an offset, or to the first record at or after a time,
+    which has this offset. Raises as `index_entries`."""
+    segment = _segment(log, base_offset)
+    try:
+        return _index_steps(segment, offset, at_ms)
+    except CorruptIndexError as error:
+        segment.rebuild_indexes(str(error))
+        return _index_steps(segment, offset, at_ms)
+
+
+def _index_steps(segment: Segment, offset: int, at_ms: int | None) -> IndexSteps:
+    index, time_entry = segment.index, None
+    if at_ms is not None:
+        floor = segment.time_index.floor(at_ms)
+        time_entry = None if floor[0] == NO_TIMESTAMP else floor
+        offset = floor[1]
+    number = bisect_right(range(len(index)), offset, key=lambda n: index.entries(n, 1)[0][0]) - 1
+    entry = index.entries(number, 1)[0] if number >= 0 else None
+    first = max(0, number - NEAR)
+    near = index.entries(first, max(0, number) + NEAR - first)
+    return IndexSteps(time_entry, len(index), entry, near)
+
+
+@raises_storage_error
 def data_from(log: UnifiedLog, base_offset: int, position: int) -> FileRange:
     """The data of a segment from a position on, for `batches` and `compression_sample.sample`. Its
     file is pinned: release it. Raises KafkaError(INVALID_REQUEST) if the segment ends before."""
@@ -175,16 +221,20 @@ def segment_times(log: UnifiedLog, now_ms: int) -> list[tuple[int, int]]:
     return times
 
 
-def batches(data: FileRange, limit: int) -> list[BatchInfo]:
+def batches(data: FileRange, limit: int, up_to: int | None = None) -> list[BatchInfo]:
     """At most `limit` batches in a range of a data file, with their CRC checked; may be called in
-    any thread. Raises KafkaError(INVALID_REQUEST) if no batch starts at its beginning; OSError."""
+    any thread. The last one is the first that ends at or after the offset `up_to`.
+
+    Raises KafkaError(INVALID_REQUEST) if no batch starts at the beginning; OSError.
+    """
     if data.size_bytes == 0:
         return []
     fd, start = data.fd, data.position_bytes
-    found = [
-        BatchInfo(position, header, _crc_ok(fd, position, header))
-        for position, header in islice(walk_headers(fd, start, start + data.size_bytes), limit)
-    ]
+    found: list[BatchInfo] = []
+    for position, header in islice(walk_headers(fd, start, start + data.size_bytes), limit):
+        found.append(BatchInfo(position, header, _crc_ok(fd, position, header)))
+        if up_to is not None and header.last_offset >= up_to:
+            break
     if not found and limit > 0:
         raise _no_batch_at(start)
     return found

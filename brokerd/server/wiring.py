@@ -12,6 +12,7 @@ from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines
 from brokerd.server.admin_http.http_server import Page
 from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.pages import AdminPages
+from brokerd.server.admin_http.segment_pages import SegmentPages
 from brokerd.server.api.api_versions import api_versions
 from brokerd.server.api.client_quotas import QuotaHandlers
 from brokerd.server.api.cluster import ClusterHandlers
@@ -106,6 +107,6 @@ def admin_pages(broker: Broker) -> dict[str, Page]:
     )  # fmt: skip
     prometheus = PrometheusPage(broker_lines, broker.groups, replicas)
     return AdminPages(
-        prometheus, cluster, socket_server, logs, cleaner, replicas, broker.events, started_at_ms,
-        is_ready,
+        prometheus, cluster, socket_server, logs, cleaner, replicas,
+        SegmentPages(replicas, cleaner), broker.events, started_at_ms, is_ready,
     ).table()  # fmt: skip

@@ -1,6 +1,5 @@
 """How the segments of a log are compressed, from the samples of its leader's admin port. Pure."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,12 +29,10 @@ class Compression:
         return " + ".join(self.codecs)
 
 
-def compressions(answer: Mapping[str, Any], *, is_masked: bool) -> dict[int, Compression]:
-    """Base offset → compression; segments that were not sampled are missing."""
-    found = {}
-    for sample in answer["segments"]:
-        size_bytes = sample["size_bytes"]
-        ratio = sample["uncompressed_bytes"] / size_bytes if size_bytes and not is_masked else None
-        compression = Compression(tuple(sorted(sample["codecs"])), ratio, sample["batches"])
-        found[sample["base_offset"]] = compression
-    return found
+def compression_of(sample: dict[str, Any] | None, *, is_masked: bool) -> Compression:
+    """The compression in the sample of a segment; None = it was not sampled."""
+    if sample is None:
+        return Compression()
+    size_bytes = sample["size_bytes"]
+    ratio = sample["uncompressed_bytes"] / size_bytes if size_bytes and not is_masked else None
+    return Compression(tuple(sorted(sample["codecs"])), ratio, sample["batches"])

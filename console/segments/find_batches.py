@@ -1,8 +1,7 @@
 """Finds the batch that holds an offset or a time: from brokerd with the steps of the search, from
 other brokers with a Fetch."""
 
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
 from django.utils.translation import gettext as _
@@ -15,8 +14,7 @@ from console.segments import lookup
 from console.segments.lookup import LookUp, OffsetNotFound
 from console.segments.partition_log import PartitionLog
 from console.segments.segment_page import PAGE_SIZE
-from monitoring.gateway.brokerd_admin import BrokerdAdmin
-from monitoring.gateway.errors import ClusterUnavailable, GatewayError
+from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
@@ -115,29 +113,16 @@ def look_up(
     """
     if is_masked(principal, cluster, row.topic):
         raise PermissionDenied(_("Parts of these records are masked for you."))
-    where = (row.leader, row.topic, row.partition)
     with for_cluster(cluster) as gateway:
         if offset is None:
             offset = _offset_at(gateway, row, at_ms or 0)
-        admin = gateway.brokerd_admin
         if not log.segments:
             raise OffsetNotFound
         first, end = log.segments[0]["base_offset"], log.segments[-1]["next_offset"]
         lookup.check_offset(offset, first if log.log_start is None else log.log_start, end)
-        steps = lookup.look_up(
-            offset,
-            log.segments,
-            partial(admin.index, *where),
-            partial(admin.batches, *where),
-            at_ms,
+        number = lookup.segment_number(offset, log.segments)
+        base_offset = log.segments[number]["base_offset"]
+        answer = gateway.brokerd_admin.look_up(
+            row.leader, row.topic, row.partition, base_offset, offset, at_ms
         )
-        return replace(steps, took_ms=_look_up_ms(admin, where, offset))
-
-
-def _look_up_ms(admin: BrokerdAdmin, where: tuple[int, str, int], offset: int) -> float | None:
-    """How long the broker takes to find the offset; None if it does not say."""
-    try:
-        took_us: float = admin.look_up(*where, offset)["took_us"]
-    except GatewayError:  # an older broker
-        return None
-    return took_us / 1000
+    return lookup.steps_of(answer, offset, log.segments, number, at_ms)

@@ -8,11 +8,11 @@ from typing import Any
 
 from console.accounts.principal import Principal
 from console.records.masking_rules import is_masked
-from console.segments.compression import Compression, compressions
+from console.segments.compression import compression_of
 from console.segments.masked_sizes import with_rounded_sizes
 from console.segments.retention import SETTINGS, Retention
 from monitoring.gateway.errors import GatewayError
-from monitoring.gateway.gateway import Gateway, for_cluster
+from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.limits import TIME_MS_MAX
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
@@ -82,10 +82,9 @@ def read_partition(
     """The segments of a partition, with their compression and what the retention deletes next."""
     masked = is_masked(principal, cluster, row.topic)
     with for_cluster(cluster) as gateway:
-        answer = gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)
-        samples = _samples(gateway, row)
-        topic_retention = _retention(gateway, row.topic)
-    compression = compressions(samples, is_masked=masked)
+        where = (row.leader, row.topic, row.partition)
+        answer = gateway.brokerd_admin.segments(*where, with_samples=True)
+    topic_retention = Retention.of(answer["settings"])
     found = [_without_invalid_times(each) for each in answer["segments"]]
     log_start, high_watermark = answer.get("log_start_offset"), answer.get("high_watermark")
     due = topic_retention.due(found, log_start, high_watermark, now_ms)
@@ -94,7 +93,7 @@ def read_partition(
     for each in found:
         base_offset = each["base_offset"]
         shown = _with_derived_figures(each, masked) | {
-            "compression": compression.get(base_offset, Compression()),
+            "compression": compression_of(each["compression"], is_masked=masked),
             "name": f"{base_offset:020d}",
             "is_due": base_offset in due,
             "due_at_ms": _valid_time(topic_retention.due_at_ms(each)),
@@ -108,7 +107,7 @@ def read_partition(
         log_start,
         answer.get("last_stable_offset"),
         high_watermark,
-        samples["batches_max"],
+        answer["sampled_batches_max"],
         DirtyPart.of(answer.get("compaction"), is_masked=masked),
     )
 
@@ -145,24 +144,11 @@ def _uncompressed_bytes(segments: list[dict[str, Any]]) -> int | None:
     return round(total)
 
 
-def _samples(gateway: Gateway, row: PartitionRow) -> dict[str, Any]:
-    """Compression samples from the admin port; none if they cannot be read, for example because
-    the broker is too old."""
-    try:
-        return gateway.brokerd_admin.compression(row.leader, row.topic, row.partition)
-    except GatewayError:  # the segments themselves could be read
-        return {"batches_max": 0, "segments": []}
-
-
 def read_retention(cluster: Cluster, topic: str) -> Retention:
     """The retention of a topic; without limits if its settings cannot be read."""
     with for_cluster(cluster) as gateway:
-        return _retention(gateway, topic)
-
-
-def _retention(gateway: Gateway, topic: str) -> Retention:
-    try:
-        settings = gateway.topics.describe_configs(topic, SETTINGS)
-    except GatewayError:  # the segments themselves could be read
-        return Retention()
+        try:
+            settings = gateway.topics.describe_configs(topic, SETTINGS)
+        except GatewayError:  # the batches themselves could be read
+            return Retention()
     return Retention.of({each.name: each.value for each in settings})

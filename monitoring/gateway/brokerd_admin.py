@@ -27,9 +27,15 @@ class BrokerdAdmin:
         # Created and used on the gateway's event loop.
         self._client: httpx.AsyncClient | None = None
 
-    def segments(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
-        """The segment files of a partition on `broker_id`."""
-        return self._get(broker_id, "/v1/segments", {"topic": topic, "partition": partition})
+    def segments(
+        self, broker_id: int, topic: str, partition: int, *, with_samples: bool = False
+    ) -> dict[str, Any]:
+        """The segment files of a partition on `broker_id`, and the settings of its retention.
+
+        `with_samples`: also the codecs and sizes of the first batches of the newest segments.
+        """
+        query = {"topic": topic, "partition": partition, "samples": int(with_samples)}
+        return self._get(broker_id, "/v1/segments", query)
 
     def index(
         self,
@@ -60,16 +66,21 @@ class BrokerdAdmin:
         query = segment | {"position": position, "limit": limit}
         return self._get(broker_id, "/v1/segments/batches", query)
 
-    def compression(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
-        """Codecs and sizes of the first batches of the newest segments. Raises NotFound if the
-        broker is too old to report them."""
-        query = {"topic": topic, "partition": partition}
-        return self._get(broker_id, "/v1/segments/compression", query)
+    def look_up(
+        self,
+        broker_id: int,
+        topic: str,
+        partition: int,
+        base_offset: int,
+        offset: int,
+        at_ms: int | None,
+    ) -> dict[str, Any]:
+        """The steps by which the log finds an offset in a segment, and in how many microseconds.
 
-    def look_up(self, broker_id: int, topic: str, partition: int, offset: int) -> dict[str, Any]:
-        """Where the log finds an offset, and in how many microseconds. Raises NotFound if the
-        broker is too old to say it."""
-        query = {"topic": topic, "partition": partition, "offset": offset}
+        `at_ms`: a time; `offset` is that of the first record at or after it.
+        """
+        segment = {"topic": topic, "partition": partition, "base_offset": base_offset}
+        query = segment | {"offset": offset} | ({} if at_ms is None else {"at_ms": at_ms})
         return self._get(broker_id, "/v1/segments/look-up", query)
 
     def broker(self, broker_id: int) -> dict[str, Any]:

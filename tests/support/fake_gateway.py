@@ -662,7 +662,9 @@ class FakeBrokerdAdmin:
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
 
-    def segments(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
+    def segments(
+        self, broker_id: int, topic: str, partition: int, *, with_samples: bool = False
+    ) -> dict[str, Any]:
         return self._get("segments", broker_id)
 
     def index(
@@ -688,10 +690,15 @@ class FakeBrokerdAdmin:
     ) -> dict[str, Any]:
         return self._get("batches", broker_id)
 
-    def compression(self, broker_id: int, topic: str, partition: int) -> dict[str, Any]:
-        return self._get("compression", broker_id)
-
-    def look_up(self, broker_id: int, topic: str, partition: int, offset: int) -> dict[str, Any]:
+    def look_up(
+        self,
+        broker_id: int,
+        topic: str,
+        partition: int,
+        base_offset: int,
+        offset: int,
+        at_ms: int | None,
+    ) -> dict[str, Any]:
         return self._get("look_up", broker_id)
 
     def broker(self, broker_id: int) -> dict[str, Any]:

@@ -70,6 +70,10 @@ class Query:
                 ErrorCode.INVALID_REQUEST, f"the parameter {name} is no whole number: {text!r}"
             ) from None
 
+    def limit(self, default: int, most: int) -> int:
+        """The parameter `limit`, between 0 and `most`."""
+        return min(max(self.number("limit", default), 0), most)
+
 
 Page = Callable[[Query], Answer | Awaitable[Answer]]
 

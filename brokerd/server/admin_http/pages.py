@@ -5,20 +5,12 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
-from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import compression_sample, inspection
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
-from brokerd.log.inspection import BatchInfo
-from brokerd.log.io.open_files import FileRange
 from brokerd.log.log_manager import LogManager
-from brokerd.log.unified_log import UnifiedLog
-from brokerd.protocol.compression import codec_name
 from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.admin_http.broker_metric_lines import disk_spaces, resident_bytes
@@ -26,17 +18,11 @@ from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
 from brokerd.server.admin_http.metrics_page import PrometheusPage
 from brokerd.server.admin_http.prometheus_text import CONTENT_TYPE
+from brokerd.server.admin_http.segment_pages import SegmentPages
 from brokerd.server.network.socket_server import SocketServer
 
-Result = TypeVar("Result")
 SLICE = 500
-INDEX_LIMIT_MAX = 10_000
-BATCH_LIMIT_MAX = 200
 EVENT_LIMIT_MAX = 1000
-SAMPLES_MAX = 200
-SAMPLES_S = 1.0
-"""What the samples of one answer may take; the segments after that have none."""
-
 COLUMNS: dict[str, Any] = {
     "topic": lambda partition: partition.topic,
     "partition": lambda partition: partition.index,
@@ -59,6 +45,7 @@ class AdminPages:
     logs: LogManager
     cleaner: LogCleanerManager
     replicas: ReplicaManager
+    segments: SegmentPages
     event_ring: EventRing
     started_at_ms: int
     is_ready: Callable[[], bool]
@@ -70,13 +57,9 @@ class AdminPages:
             "/metrics": self.metrics,
             "/v1/broker": self.broker,
             "/v1/partitions": self.partitions,
-            "/v1/segments": self.segments,
-            "/v1/segments/index": self.index,
-            "/v1/segments/batches": self.batches,
-            "/v1/segments/compression": self.compression,
-            "/v1/segments/look-up": self.look_up,
             "/v1/events": self.events,
             "/v1/compaction": self.compaction,
+            **self.segments.table(),
         }
 
     def healthz(self, query: Query) -> Answer:
@@ -130,103 +113,8 @@ class AdminPages:
         body = ",".join(f'"{name}":[{",".join(parts)}]' for name, parts in columns.items())
         return Answer(200, f'{{{body},"log_dirs":{json.dumps(list(number_of))}}}')
 
-    async def segments(self, query: Query) -> Answer:
-        partition = self._partition(query)
-        log = partition.log
-        seen, dirty_part = inspection.segment_summaries(log), self._dirty_part(partition)
-        described = await asyncio.to_thread(inspection.describe, log.directory, seen)
-        return json_answer(
-            {
-                "topic": log.topic,
-                "partition": log.partition,
-                "log_start_offset": partition.log.log_start_offset,
-                "last_stable_offset": partition.last_stable_offset,
-                "high_watermark": partition.high_watermark,
-                "log_end_offset": partition.log.log_end_offset,
-                "compaction": dirty_part,
-                "segments": [
-                    each._asdict()
-                    | {"files": [{"name": name, "size_bytes": size} for name, size in each.files]}
-                    for each in described
-                ],
-            }
-        )
-
-    def _dirty_part(self, partition: Partition) -> dict[str, Any] | None:
-        """The clean and the dirty bytes of a log (docs/storage.md). None: it is not compacted, it
-        is uncleanable, or its files cannot be read."""
-        log = partition.log
-        if not log.config.is_compacted:
-            return None
-        try:
-            dirty = self.cleaner.dirty_part_of(log, partition.last_stable_offset)
-        except (OSError, KafkaError):
-            return None
-        if dirty is None:
-            return None
-        return {
-            "clean_bytes": dirty.clean_bytes,
-            "dirty_bytes": dirty.dirty_bytes,
-            "min_cleanable_dirty_ratio": log.config.min_cleanable_dirty_ratio,
-        }
-
-    async def index(self, query: Query) -> Answer:
-        kind = query.text("kind")
-        if kind not in ("offset", "time"):
-            raise KafkaError(ErrorCode.INVALID_REQUEST, "kind is offset or time")
-        base_offset = query.number("base_offset")
-        log = self._log(query)
-        held = log.local.segments.between(base_offset, base_offset + 1)
-        if not held or held[0].base_offset != base_offset:
-            raise KafkaError(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                f"there is no segment that starts at {base_offset}",
-            )
-        which: inspection.Kind = "offset" if kind == "offset" else "time"
-        start, limit = max(query.number("start", 0), 0), _limit(query, 1000, INDEX_LIMIT_MAX)
-        total, entries = inspection.index_entries(log, base_offset, which, start, limit)
-        names = ("offset", "position_bytes") if kind == "offset" else ("timestamp_ms", "offset")
-        return json_answer(
-            {"total": total, "entries": [dict(zip(names, each, strict=True)) for each in entries]}
-        )
-
-    async def batches(self, query: Query) -> Answer:
-        base_offset = query.number("base_offset")
-        position = max(query.number("position", 0), 0)
-        limit = _limit(query, 50, BATCH_LIMIT_MAX)
-        look = partial(inspection.batches, limit=limit)
-        found = await _in_thread(self._log(query), base_offset, position, look)
-        end = found[-1].position_bytes + found[-1].header.size_bytes if found else position
-        return json_answer({"next_position": end, "batches": [_batch(each) for each in found]})
-
-    async def compression(self, query: Query) -> Answer:
-        """Samples of the newest segments, the newest first, until the time is over."""
-        log = self._log(query)
-        end_s = time.monotonic() + SAMPLES_S
-        samples = []
-        for each in log.local.segments.between(0, log.log_end_offset)[-SAMPLES_MAX:][::-1]:
-            if time.monotonic() > end_s:
-                break
-            with suppress(KafkaError):  # the segment has gone meanwhile, or cannot be read
-                found = await _in_thread(log, each.base_offset, 0, compression_sample.sample)
-                samples.append({"base_offset": each.base_offset, **found._asdict()})
-        return json_answer({"batches_max": compression_sample.BATCHES_MAX, "segments": samples})
-
-    def look_up(self, query: Query) -> Answer:
-        """The position of the batch that holds an offset, and how long the log took to find it."""
-        log, offset = self._log(query), query.number("offset")
-        began_ns = time.perf_counter_ns()
-        found = log.read(offset, 0, up_to=log.log_end_offset, min_one_batch=True)
-        took_ns = time.perf_counter_ns() - began_ns
-        if found is None:
-            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset} is not written yet")
-        found.release()
-        return json_answer({"position_bytes": found.position_bytes, "took_us": took_ns / 1000})
-
     def events(self, query: Query) -> Answer:
-        events = self.event_ring.after(
-            query.number("after", 0), _limit(query, 100, EVENT_LIMIT_MAX)
-        )
+        events = self.event_ring.after(query.number("after", 0), query.limit(100, EVENT_LIMIT_MAX))
         return json_answer({"events": [each._asdict() for each in events]})
 
     def compaction(self, query: Query) -> Answer:
@@ -247,7 +135,7 @@ class AdminPages:
 
     def _held(self, topic: str, index: int, offset: int) -> dict[str, Any]:
         """A log that an open transaction keeps from being cleaned further."""
-        producers = self._partition_of(topic, index).log.producers.entries
+        producers = self.segments.partition(topic, index).log.producers.entries
         return {
             "topic": topic,
             "partition": index,
@@ -259,49 +147,3 @@ class AdminPages:
             "reason": f"a transaction that begins at offset {offset} is open; segments behind it "
             "are cleaned when it ends",
         }  # fmt: skip
-
-    def _log(self, query: Query) -> UnifiedLog:
-        return self._partition(query).log
-
-    def _partition(self, query: Query) -> Partition:
-        return self._partition_of(query.text("topic"), query.number("partition"))
-
-    def _partition_of(self, topic: str, index: int) -> Partition:
-        partition = self.replicas.get(topic, index)
-        if partition is None:
-            raise KafkaError(
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic}-{index} is not on this broker"
-            )
-        return partition
-
-
-async def _in_thread(
-    log: UnifiedLog, base_offset: int, position: int, look: Callable[[FileRange], Result]
-) -> Result:
-    """Calls `look` in a thread with the data of a segment from a position on."""
-    data = inspection.data_from(log, base_offset, position)
-    try:
-        return await asyncio.to_thread(look, data)
-    except OSError as error:
-        raise log.failed(error) from error
-    finally:
-        data.release()
-
-
-def _batch(info: BatchInfo) -> dict[str, Any]:
-    header = info.header
-    return {
-        "base_offset": header.base_offset,
-        "last_offset": header.last_offset,
-        "position_bytes": info.position_bytes,
-        "size_bytes": header.size_bytes,
-        "count": header.count,
-        "codec": codec_name(header.codec),
-        "max_timestamp_ms": header.max_timestamp,
-        "producer_id": header.producer_id,
-        "crc_ok": info.crc_ok,
-    }
-
-
-def _limit(query: Query, default: int, most: int) -> int:
-    return min(max(query.number("limit", default), 0), most)

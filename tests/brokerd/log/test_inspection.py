@@ -83,6 +83,41 @@ def test_index_entries_point_at_batches(log: UnifiedLog) -> None:
     assert inspection.index_entries(log, 0, "time", 0, 1)[1][0][0] > NOW_MS
 
 
+def scanned(log: UnifiedLog, base_offset: int, position: int, up_to: int) -> list[BatchInfo]:
+    data = inspection.data_from(log, base_offset, position)
+    try:
+        return batches(data, 100, up_to)
+    finally:
+        data.release()
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_each_offset_is_found_by_the_steps_of_a_look_up(log: UnifiedLog, restarted: bool) -> None:
+    if restarted:
+        log = reopen(log)
+    for segment in segments_of(log):
+        _, entries = inspection.index_entries(log, segment.base_offset, "offset", 0, 100)
+        for offset in range(segment.base_offset, segment.next_offset):
+            steps = inspection.index_steps(log, segment.base_offset, offset, None)
+            before = [entry for entry in entries if entry[0] <= offset]
+            assert (steps.entry, steps.time_entry) == (before[-1] if before else None, None)
+            assert steps.entry_count == len(entries)
+            assert steps.near_entries == entries[max(0, len(before) - 3) : max(1, len(before)) + 1]
+            found = scanned(log, segment.base_offset, steps.scan_from_bytes, offset)[-1].header
+            assert found.base_offset <= offset <= found.last_offset
+
+
+def test_a_time_is_found_by_the_time_index_first(log: UnifiedLog) -> None:
+    _, times = inspection.index_entries(log, 0, "time", 0, 100)
+    at_ms, offset = times[1]
+    steps = inspection.index_steps(log, 0, offset + 1, at_ms)
+    assert steps.time_entry == (at_ms, offset)
+    assert steps.entry is not None
+    assert steps.entry[0] <= offset
+    before_all = inspection.index_steps(log, 0, 0, NOW_MS - 1)
+    assert (before_all.time_entry, before_all.scan_from_bytes) == (None, 0)
+
+
 def test_batches_are_listed_page_by_page(log: UnifiedLog) -> None:
     position, seen = 0, []
     while page := listed(log, 0, position, 3):

@@ -11,7 +11,7 @@ from console.segments import find_batches, partition_log, segment_page
 from console.segments.retention import Retention
 from monitoring import readiness_checks
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
-from monitoring.gateway.errors import ClusterUnavailable, NotFound
+from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.models import Cluster
 from monitoring.spark.probe import SparkProbe
 from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample, sample_next
@@ -107,7 +107,9 @@ def test_what_the_next_compaction_reads_is_told_of_a_compacted_log(
     assert "The next one begins above 70.0" in page
     answer = BrokerdAdmin.segments
     monkeypatch.setattr(
-        BrokerdAdmin, "segments", lambda *args: answer(*args) | {"compaction": None}
+        BrokerdAdmin,
+        "segments",
+        lambda *args, **options: answer(*args, **options) | {"compaction": None},
     )
     page = client_of(viewer).get(url).content.decode()
     assert "written since the last compaction" not in page
@@ -116,17 +118,6 @@ def test_what_the_next_compaction_reads_is_told_of_a_compacted_log(
 
 def test_of_a_log_that_is_not_compacted_nothing_is_said_of_compaction(place, client_of, viewer):
     assert "next compaction" not in client_of(viewer).get(place).content.decode()
-
-
-def test_a_broker_without_samples_leaves_compression_unknown(place, client_of, viewer, monkeypatch):
-    def fail(*args):
-        raise NotFound("there is no /v1/segments/compression")
-
-    monkeypatch.setattr(BrokerdAdmin, "compression", fail)
-    answer = client_of(viewer).get(place)
-    assert answer.status_code == 200
-    assert "Compression: —" in answer.content.decode()
-    assert "batches of each file" not in answer.content.decode()
 
 
 def test_index_entries_and_files_lead_to_their_records(place, client_of, viewer, live_cluster):
@@ -228,7 +219,7 @@ def test_the_log_is_drawn_also_if_a_look_up_fails(place, client_of, viewer, monk
     def fail(*args):
         raise ClusterUnavailable("broker 1 does not answer")
 
-    monkeypatch.setattr(BrokerdAdmin, "index", fail)
+    monkeypatch.setattr(BrokerdAdmin, "look_up", fail)
     answer = client_of(viewer).get(f"{place}?offset=42")
     assert answer.status_code == 503
     assert "Broker 1 does not answer" in answer.content.decode()

@@ -23,18 +23,23 @@ def topic(live_cluster):
 def test_the_files_of_a_partition_are_reported(live_cluster, topic):
     leader, name = topic
     with for_cluster(live_cluster.row()) as gateway:
-        told = gateway.brokerd_admin.segments(leader, name, 0)
+        told = gateway.brokerd_admin.segments(leader, name, 0, with_samples=True)
         batches = gateway.brokerd_admin.batches(leader, name, 0, 0, 0, 5)
         index = gateway.brokerd_admin.index(leader, name, 0, 0, "offset", 0, 5)
-        [sample] = gateway.brokerd_admin.compression(leader, name, 0)["segments"]
+        steps = gateway.brokerd_admin.look_up(leader, name, 0, 0, 7, None)
     [segment] = told["segments"]
     ends = ("log_start_offset", "last_stable_offset", "high_watermark", "log_end_offset")
     assert [told[name] for name in ends] == [0, 10, 10, 10]
-    assert (sample["base_offset"], sample["codecs"]) == (0, ["none"])
+    sample = segment["compression"]
+    assert sample["codecs"] == ["none"]
     assert sample["size_bytes"] == sample["uncompressed_bytes"] == segment["size_bytes"]
     assert (segment["base_offset"], segment["next_offset"]) == (0, 10)
     assert sum(batch["count"] for batch in batches["batches"]) == 10
     assert index["total"] == 0
+    assert told["settings"]["cleanup.policy"] == "delete"
+    assert steps["entry"] is None
+    assert steps["batches"][-1]["base_offset"] <= 7 <= steps["batches"][-1]["last_offset"]
+    assert steps["took_us"] > 0
 
 
 def test_counters_and_events_are_reported(live_cluster, topic):

@@ -1,0 +1,244 @@
+"""The pages of the admin port about the segments of a log: files, index entries, batches, and how
+an offset is found."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from brokerd.config.log_config import LogConfig
+from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import compression_sample, inspection
+from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
+from brokerd.log.inspection import BatchInfo
+from brokerd.log.io.open_files import FileRange
+from brokerd.log.unified_log import UnifiedLog
+from brokerd.protocol.compression import codec_name
+from brokerd.replication.partition import Partition
+from brokerd.replication.replica_manager import ReplicaManager
+from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer
+
+Result = TypeVar("Result")
+INDEX_LIMIT_MAX = 10_000
+BATCH_LIMIT_MAX = 200
+SCANNED_BATCHES_MAX = 4000
+SAMPLES_MAX = 200
+SAMPLES_S = 1.0
+"""What the samples of one answer may take; the segments after that have none."""
+SAMPLES_AT_ONCE = 25
+"""Segments whose files are pinned at the same time."""
+
+OFFSET_ENTRY, TIME_ENTRY = ("offset", "position_bytes"), ("timestamp_ms", "offset")
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentPages:
+    replicas: ReplicaManager
+    cleaner: LogCleanerManager
+
+    def table(self) -> dict[str, Page]:
+        return {
+            "/v1/segments": self.segments,
+            "/v1/segments/index": self.index,
+            "/v1/segments/batches": self.batches,
+            "/v1/segments/look-up": self.look_up,
+        }
+
+    def partition(self, topic: str, index: int) -> Partition:
+        """Raises KafkaError if the broker has no such partition."""
+        partition = self.replicas.get(topic, index)
+        if partition is None:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{topic}-{index} is not on this broker"
+            )
+        return partition
+
+    def _partition(self, query: Query) -> Partition:
+        return self.partition(query.text("topic"), query.number("partition"))
+
+    def _log(self, query: Query) -> UnifiedLog:
+        return self._partition(query).log
+
+    async def segments(self, query: Query) -> Answer:
+        """The segments of a log; with `samples=1` also how their first batches are compressed."""
+        partition = self._partition(query)
+        log = partition.log
+        seen, dirty_part = inspection.segment_summaries(log), self._dirty_part(partition)
+        described = await asyncio.to_thread(inspection.describe, log.directory, seen)
+        samples = await _samples(log) if query.number("samples", 0) else {}
+        return json_answer(
+            {
+                "topic": log.topic,
+                "partition": log.partition,
+                "log_start_offset": partition.log.log_start_offset,
+                "last_stable_offset": partition.last_stable_offset,
+                "high_watermark": partition.high_watermark,
+                "log_end_offset": partition.log.log_end_offset,
+                "compaction": dirty_part,
+                "settings": _retention_settings(log.config),
+                "sampled_batches_max": compression_sample.BATCHES_MAX,
+                "segments": [
+                    each._asdict()
+                    | {
+                        "files": [{"name": name, "size_bytes": size} for name, size in each.files],
+                        "compression": samples.get(each.base_offset),
+                    }
+                    for each in described
+                ],
+            }
+        )
+
+    def _dirty_part(self, partition: Partition) -> dict[str, Any] | None:
+        """The clean and the dirty bytes of a log (docs/storage.md). None: it is not compacted, it
+        is uncleanable, or its files cannot be read."""
+        log = partition.log
+        if not log.config.is_compacted:
+            return None
+        try:
+            dirty = self.cleaner.dirty_part_of(log, partition.last_stable_offset)
+        except (OSError, KafkaError):
+            return None
+        if dirty is None:
+            return None
+        return {
+            "clean_bytes": dirty.clean_bytes,
+            "dirty_bytes": dirty.dirty_bytes,
+            "min_cleanable_dirty_ratio": log.config.min_cleanable_dirty_ratio,
+        }
+
+    async def index(self, query: Query) -> Answer:
+        kind = query.text("kind")
+        if kind not in ("offset", "time"):
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "kind is offset or time")
+        base_offset = query.number("base_offset")
+        log = self._log(query)
+        held = log.local.segments.between(base_offset, base_offset + 1)
+        if not held or held[0].base_offset != base_offset:
+            raise KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                f"there is no segment that starts at {base_offset}",
+            )
+        which: inspection.Kind = "offset" if kind == "offset" else "time"
+        start, limit = max(query.number("start", 0), 0), query.limit(1000, INDEX_LIMIT_MAX)
+        total, entries = inspection.index_entries(log, base_offset, which, start, limit)
+        names = OFFSET_ENTRY if kind == "offset" else TIME_ENTRY
+        return json_answer(
+            {"total": total, "entries": [dict(zip(names, each, strict=True)) for each in entries]}
+        )
+
+    async def batches(self, query: Query) -> Answer:
+        base_offset = query.number("base_offset")
+        position = max(query.number("position", 0), 0)
+        limit = query.limit(50, BATCH_LIMIT_MAX)
+        look = partial(inspection.batches, limit=limit)
+        found = await _in_thread(self._log(query), base_offset, position, look)
+        end = found[-1].position_bytes + found[-1].header.size_bytes if found else position
+        return json_answer({"next_position": end, "batches": [_batch(each) for each in found]})
+
+    async def look_up(self, query: Query) -> Answer:
+        """How an offset is found in the segment at `base_offset`, and how long the log takes for
+        it. With `at_ms`, the offset is that of the first record at or after this time."""
+        log, offset = self._log(query), query.number("offset")
+        base_offset = query.number("base_offset")
+        at_ms = query.number("at_ms") if "at_ms" in query.values else None
+        steps = inspection.index_steps(log, base_offset, offset, at_ms)
+        scan = partial(inspection.batches, limit=SCANNED_BATCHES_MAX, up_to=offset)
+        batches = await _in_thread(log, base_offset, steps.scan_from_bytes, scan)
+        time_entry = steps.time_entry
+        return json_answer(
+            {
+                "took_us": _read_us(log, offset),
+                "time_entry": time_entry and dict(zip(TIME_ENTRY, time_entry, strict=True)),
+                "entry": steps.entry and dict(zip(OFFSET_ENTRY, steps.entry, strict=True)),
+                "near_entries": [
+                    dict(zip(OFFSET_ENTRY, each, strict=True)) for each in steps.near_entries
+                ],
+                "entry_count": steps.entry_count,
+                "scan_from_bytes": steps.scan_from_bytes,
+                "batches": [_batch(each) for each in batches],
+            }
+        )
+
+
+async def _in_thread(
+    log: UnifiedLog, base_offset: int, position: int, look: Callable[[FileRange], Result]
+) -> Result:
+    """Calls `look` in a thread with the data of a segment from a position on."""
+    data = inspection.data_from(log, base_offset, position)
+    try:
+        return await asyncio.to_thread(look, data)
+    except OSError as error:
+        raise log.failed(error) from error
+    finally:
+        data.release()
+
+
+async def _samples(log: UnifiedLog) -> dict[int, dict[str, Any]]:
+    """Base offset → how the segment is compressed; of the newest segments, until the time is
+    over."""
+    end_s = time.monotonic() + SAMPLES_S
+    segments = log.local.segments.between(0, log.log_end_offset)[-SAMPLES_MAX:][::-1]
+    samples: dict[int, dict[str, Any]] = {}
+    for start in range(0, len(segments), SAMPLES_AT_ONCE):
+        if time.monotonic() > end_s:
+            break
+        pinned: dict[int, FileRange] = {}
+        for each in segments[start : start + SAMPLES_AT_ONCE]:
+            with suppress(KafkaError):  # the segment has gone meanwhile, or cannot be read
+                pinned[each.base_offset] = inspection.data_from(log, each.base_offset, 0)
+        try:
+            samples |= await asyncio.to_thread(_sampled, pinned, end_s)
+        except OSError as error:
+            raise log.failed(error) from error
+        finally:
+            for data in pinned.values():
+                data.release()
+    return samples
+
+
+def _sampled(pinned: Mapping[int, FileRange], end_s: float) -> dict[int, dict[str, Any]]:
+    found = {}
+    for base_offset, data in pinned.items():
+        if time.monotonic() > end_s:
+            break
+        found[base_offset] = compression_sample.sample(data)._asdict()
+    return found
+
+
+def _retention_settings(config: LogConfig) -> dict[str, str]:
+    """The settings that decide what is deleted or compacted next, as DescribeConfigs has them."""
+    return {
+        "cleanup.policy": ",".join(config.cleanup_policy),
+        "retention.ms": str(config.retention_ms),
+        "retention.bytes": str(config.retention_bytes),
+        "min.compaction.lag.ms": str(config.min_compaction_lag_ms),
+    }
+
+
+def _read_us(log: UnifiedLog, offset: int) -> float:
+    """How long the log takes to find the batch that holds an offset, in microseconds."""
+    began_ns = time.perf_counter_ns()
+    found = log.read(offset, 0, up_to=log.log_end_offset, min_one_batch=True)
+    took_ns = time.perf_counter_ns() - began_ns
+    if found is None:
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset} is not written yet")
+    found.release()
+    return took_ns / 1000
+
+
+def _batch(info: BatchInfo) -> dict[str, Any]:
+    header = info.header
+    return {
+        "base_offset": header.base_offset,
+        "last_offset": header.last_offset,
+        "position_bytes": info.position_bytes,
+        "size_bytes": header.size_bytes,
+        "count": header.count,
+        "codec": codec_name(header.codec),
+        "max_timestamp_ms": header.max_timestamp,
+        "producer_id": header.producer_id,
+        "crc_ok": info.crc_ok,
+    }
