@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.segments.segment_page": "console.segments.segment_content",
+    "console.segments.partition_page": "console.segments.partition_strip",
     "console.ui.units": "console.ui.setting_units",
     "brokerd.server.background.log_start_saves": "brokerd.server.background.log_start_checkpoints",
     "LogStartSaves": "LogStartCheckpoints",

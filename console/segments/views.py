@@ -25,10 +25,10 @@ from console.segments import (
     compaction_stream,
     find_batches,
     partition_log,
-    partition_page,
-    segment_page,
     start_estimate,
 )
+from console.segments import partition_strip as partition_page
+from console.segments import segment_content as segment_page
 from console.segments.forms import LookUpForm
 from console.segments.lookup import OffsetNotFound, OffsetOutside
 from console.segments.scale import scale_of
