@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "state_machine.Observation": "lag_condition.Observation",
+    "state_machine.observe": "lag_condition.observe",
+    "state_machine.matches": "lag_condition.matches",
     "console.segments.segment_page": "console.segments.segment_content",
     "console.segments.partition_page": "console.segments.partition_strip",
     "console.ui.units": "console.ui.setting_units",
