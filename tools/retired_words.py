@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.alerts.retry_waits": "monitoring.alerts.delivery_retries",
     "state_machine.Observation": "lag_condition.Observation",
     "state_machine.observe": "lag_condition.observe",
     "state_machine.matches": "lag_condition.matches",
@@ -675,7 +676,7 @@ RETIRED = {
     "send_at_once": "disable_buffering",
     "is_across": "is_to_other_cluster",
     "first_kept": "first_kept_offsets",
-    "monitoring.alerts.backoff": "monitoring.alerts.retry_waits",
+    "monitoring.alerts.backoff": "monitoring.alerts.delivery_retries",
     "delivery_queue.enqueue_due": "delivery_queue.enqueue_of_rule",
     "monitoring.pipeline.state": "monitoring.pipeline.level_figures",
     "portion_ms": "all_keys_every_ms",

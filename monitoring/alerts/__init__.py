@@ -9,5 +9,5 @@ pending_subjects          stores the subjects whose alert may fire in a later ti
 payload                   the message; it is stored as an AlertDelivery (models.py)
 delivery_queue.enqueue    queues the task `deliver` with its id
 tasks.deliver             sends the message to the webhook: webhook.post
-retry_waits               when it is sent again, if that failed
+delivery_retries          whether and when it is sent again, if that failed
 """
