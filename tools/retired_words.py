@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.alerts.payload": "monitoring.alerts.webhook_message",
     "monitoring.alerts.retry_waits": "monitoring.alerts.delivery_retries",
     "state_machine.Observation": "lag_condition.Observation",
     "state_machine.observe": "lag_condition.observe",

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from monitoring.alerts.delivery_retries import is_retriable
-from monitoring.alerts.payload import body_of, signature
+from monitoring.alerts.webhook_message import body_of, signature
 from monitoring.egress import bounded_http
 from monitoring.egress.addresses import AllowedTarget
 from monitoring.egress.models import EgressTarget, allowed_for
