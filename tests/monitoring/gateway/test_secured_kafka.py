@@ -18,8 +18,8 @@ from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.cluster_client import ClusterClient
-from monitoring.gateway.wire.sample_reader import SampleReader
 from monitoring.models import Cluster
+from monitoring.sampling.sample_reader import SampleReader
 from tests.support.kafka import ApacheKafka
 from tests.support.pki import Authority
 from tests.support.ports import free_port
