@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from console.groups.offsets_after_reset import OFFSET_MAX, PARTITIONS_MAX, InvalidInput
+from console.groups.reset_rules import OFFSET_MAX, PARTITIONS_MAX, InvalidInput
 from monitoring.gateway.topic_partition import TopicPartition
 
 

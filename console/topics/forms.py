@@ -10,7 +10,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.groups.offsets_after_reset import OFFSET_MAX
+from console.groups.reset_rules import OFFSET_MAX
 from console.topics.actions.bulk import ConfigureTopics
 from console.topics.purge_plans import Purge
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
