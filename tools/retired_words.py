@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "configure.retention_warnings": "setting_warnings.retention_warnings",
+    "console.topics.restrictions": "console.topics.changeable_topics",
     "console.groups.resolve_reset_on_cluster": "console.groups.reset_resolution",
     "console.groups.offsets_after_reset": "console.groups.reset_rules",
     "monitoring.gateway.wire.sample_reader": "monitoring.sampling.sample_reader",
@@ -691,7 +693,7 @@ RETIRED = {
     "rule.lag_max": "rule.threshold",
     "alert.lag_max": "alert.threshold",
     "condition.lag_max": "condition.threshold",
-    "console.topics.why_not_writable": "console.topics.restrictions",
+    "console.topics.why_not_writable": "console.topics.changeable_topics",
     "shared.why_not_changeable": "restrictions.why_not_changeable",
     "console.live.origin": "console.live.websocket_origin",
     "console.live.language": "console.live.websocket_language",

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
-from console.topics.actions.configure import retention_warnings
 from console.topics.actions.purge import TopicLogs, read_logs, why_not_purgeable
 from console.topics.actions.topic_target import TOPIC_TARGET, names_as_resource
-from console.topics.restrictions import refuse_unchangeable
+from console.topics.changeable_topics import refuse_unchangeable
+from console.topics.setting_warnings import retention_warnings
 from console.ui import numbers
 from console.ui.settings_table import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
