@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "snapshot_cache.POINTS_MAX": "snapshot_cache.SPARKLINE_POINTS_MAX",
     "configure.retention_warnings": "setting_warnings.retention_warnings",
     "console.topics.restrictions": "console.topics.changeable_topics",
     "console.groups.resolve_reset_on_cluster": "console.groups.reset_resolution",
