@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.clusters.connection_errors": "console.clusters.connection_error_texts",
     "snapshot_cache.POINTS_MAX": "snapshot_cache.SPARKLINE_POINTS_MAX",
     "configure.retention_warnings": "setting_warnings.retention_warnings",
     "console.topics.restrictions": "console.topics.changeable_topics",
