@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "settings_table.TOPIC_SOURCE": "setting_texts.TOPIC_SOURCE",
+    "settings_table.source_text": "setting_texts.source_text",
+    "settings_table.meaning": "setting_texts.meaning",
     "console.clusters.connection_errors": "console.clusters.connection_error_texts",
     "snapshot_cache.POINTS_MAX": "snapshot_cache.SPARKLINE_POINTS_MAX",
     "configure.retention_warnings": "setting_warnings.retention_warnings",

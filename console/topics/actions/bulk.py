@@ -18,7 +18,7 @@ from console.topics.actions.topic_target import TOPIC_TARGET, names_as_resource
 from console.topics.changeable_topics import refuse_unchangeable
 from console.topics.setting_warnings import retention_warnings
 from console.ui import numbers
-from console.ui.settings_table import TOPIC_SOURCE, meaning
+from console.ui.setting_texts import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
