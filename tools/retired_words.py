@@ -17,6 +17,12 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "moves.throttled_replicas": "replication_throttle.throttled_replicas",
+    "moves.throttled_brokers": "replication_throttle.throttled_brokers",
+    "moves.FOLLOWER_REPLICAS": "replication_throttle.FOLLOWER_REPLICAS",
+    "moves.LEADER_REPLICAS": "replication_throttle.LEADER_REPLICAS",
+    "moves.FOLLOWER_RATE": "replication_throttle.FOLLOWER_RATE",
+    "moves.LEADER_RATE": "replication_throttle.LEADER_RATE",
     "settings_table.TOPIC_SOURCE": "setting_texts.TOPIC_SOURCE",
     "settings_table.source_text": "setting_texts.source_text",
     "settings_table.meaning": "setting_texts.meaning",
