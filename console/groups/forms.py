@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from console.groups.offsets_file import offsets_of_file
 from console.groups.reset_resolution import Reset
 from console.groups.reset_rules import (
-    OFFSET_MAX,
     InvalidInput,
     ResetTo,
     duration_ms,
 )
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from console.ui.kafka_number_limits import OFFSET_MAX
 from console.ui.partition_ranges import InvalidRange, partition_numbers
 from monitoring.clock import now_ms
 from monitoring.gateway.topic_partition import TopicPartition

@@ -17,7 +17,6 @@ from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
 from console.records import unread_partitions
-from console.records.forms import OFFSET_MAX
 from console.records.masking_rules import is_masked
 from console.records.search_stream import error_text
 from console.records.streaming_response import disable_buffering, stream_chunks
@@ -35,6 +34,7 @@ from console.segments.scale import scale_of
 from console.topics.topic_context import topic_context
 from console.ui import numbers
 from console.ui.error_status import http_status_of
+from console.ui.kafka_number_limits import OFFSET_MAX
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, Unsupported
