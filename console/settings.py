@@ -325,7 +325,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": rules.PASSWORD_LENGTH_MIN},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "console.accounts.passwords.UserNameValidator"},
+    {"NAME": "console.accounts.user_name_validator.UserNameValidator"},
 ]
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
