@@ -304,7 +304,7 @@ CSRF_TRUSTED_ORIGINS = [
     if host != "*"
 ]
 LOGIN_URL = "login"
-CSRF_FAILURE_VIEW = "console.layout.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "console.layout.error_pages.csrf_failure"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_HTTPONLY = True
