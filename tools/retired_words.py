@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.health.text_format": "console.health.prometheus_text",
     "console.audit.texts": "console.audit.key_titles",
     "console.actions.texts": "console.actions.state_texts",
     "console.layout.errors": "console.layout.error_pages",
