@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.alerts.backlog": "monitoring.alerts.undelivered_messages",
     "console.health.text_format": "console.health.prometheus_text",
     "console.audit.texts": "console.audit.key_titles",
     "console.actions.texts": "console.actions.state_texts",
@@ -348,7 +349,7 @@ RETIRED = {
     "monitoring.keys": "monitoring.redis_keys",
     "monitoring.forget": "monitoring.delete_cluster_data",
     "monitoring.gateway.walk": "monitoring.gateway.backward_scan",
-    "monitoring.alerts.stuck": "monitoring.alerts.backlog",
+    "monitoring.alerts.stuck": "monitoring.alerts.undelivered_messages",
     "monitoring.sampling.believed": "monitoring.sampling.group_validation",
     "monitoring.sampling.carry": "monitoring.sampling.carry_over",
     "monitoring.sampling.relief": "monitoring.ticks.delete_old_samples",
