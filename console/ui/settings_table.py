@@ -16,7 +16,7 @@ _RANKS = {TOPIC_SOURCE: 0, "DYNAMIC_BROKER_CONFIG": 1}
 
 
 class Entry(Protocol):
-    """A setting; implemented by monitoring.gateway.topic_admin.ConfigValue."""
+    """A setting; implemented by monitoring.gateway.config_value.ConfigValue."""
 
     @property
     def name(self) -> str: ...
