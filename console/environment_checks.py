@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 from cryptography.fernet import Fernet
 from django.contrib.auth.password_validation import CommonPasswordValidator
 
-from console.accounts.passwords import is_like_name
+from console.accounts.user_name_validator import is_like_name
 
 Rule = Callable[[str], str]
 

@@ -304,7 +304,7 @@ CSRF_TRUSTED_ORIGINS = [
     if host != "*"
 ]
 LOGIN_URL = "login"
-CSRF_FAILURE_VIEW = "console.layout.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "console.layout.error_pages.csrf_failure"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 SESSION_COOKIE_HTTPONLY = True
@@ -325,7 +325,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": rules.PASSWORD_LENGTH_MIN},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "console.accounts.passwords.UserNameValidator"},
+    {"NAME": "console.accounts.user_name_validator.UserNameValidator"},
 ]
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

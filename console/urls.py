@@ -42,7 +42,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("console.saved_queries.urls")),
 ]
 
-handler400 = "console.layout.errors.bad_request"
-handler403 = "console.layout.errors.forbidden"
-handler404 = "console.layout.errors.not_found"
-handler500 = "console.layout.errors.failed"
+handler400 = "console.layout.error_pages.bad_request"
+handler403 = "console.layout.error_pages.forbidden"
+handler404 = "console.layout.error_pages.not_found"
+handler500 = "console.layout.error_pages.failed"

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 
 from monitoring import redis_client
-from monitoring.alerts.backlog import backlog
+from monitoring.alerts.undelivered_messages import backlog
 from monitoring.background import beat_scheduler, heartbeats
 from monitoring.background.queues import QUEUES
 from monitoring.clock import now_ms

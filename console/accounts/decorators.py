@@ -8,6 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.http.response import HttpResponseBase
 
+from console.accounts.client_address import client_address
 from console.accounts.error_texts import resource_not_found, right_missing
 from console.accounts.principal import Principal
 from console.accounts.request_types import UserRequest
@@ -35,7 +36,7 @@ def requires(verb: str, resource: str | None = None) -> Callable[[View], View]:
             if not rights.may(verb, name):
                 raise PermissionDenied(right_missing(rights, verb, name))
             request.rights = rights
-            request.principal = Principal(request.user, request.META.get("REMOTE_ADDR", ""))
+            request.principal = Principal(request.user, client_address(request))
             return view(request, *args, **kwargs)
 
         return checked

@@ -8,6 +8,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 
 from console.accounts import lockout
+from console.accounts.client_address import client_address
 from console.accounts.signals import locked_out, sign_in_refused, signed_in
 
 
@@ -38,7 +39,7 @@ class Login(auth.LoginView):
     def _name_and_address(self) -> tuple[str, str]:
         """The entered name, and the client's address."""
         name = self.request.POST.get("username", "")
-        return name, self.request.META.get("REMOTE_ADDR", "")
+        return name, client_address(self.request)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         response = super().form_valid(form)

@@ -36,7 +36,7 @@ class Plan(models.Model):
         max_length=16, default=PROPOSED, choices=[(state, state) for state in STATES]
     )
     progress = models.PositiveSmallIntegerField(default=0)  # percent
-    current_step = models.CharField(max_length=200, blank=True)  # see texts.current_step
+    current_step = models.CharField(max_length=200, blank=True)  # see state_texts.current_step
     # Key of each step that began (ActionType.steps) → console.actions.draft.StepState.
     step_states = models.JSONField(default=dict)
     # Key of each item that ended (ItemsAction.items) → why it failed; "" = it was applied.

@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from console.accounts.rights import rights_of
-from console.actions import expiry, models, plan_queue, registry, services, texts, typed_form
+from console.actions import expiry, models, plan_queue, registry, services, state_texts, typed_form
 from console.actions.action_type import ITEMS, ActionType, ItemsAction, Stopped, Unfinished
 from console.actions.draft import Facts, PlanRefused, StepState, same_facts
 from console.actions.finish_plan import finish, finish_stopped
@@ -27,7 +27,9 @@ def apply_queued(plan_id: str) -> None:
     plan = Plan.objects.select_related("created_by").get(pk=plan_id)
     # A plan that is continued keeps the step and the percentage on its page.
     fields = (
-        {} if plan.was_begun else {"progress": _BEGUN_PERCENT, "current_step": texts.READING_FACTS}
+        {}
+        if plan.was_begun
+        else {"progress": _BEGUN_PERCENT, "current_step": state_texts.READING_FACTS}
     )
     if not plan.change_state(models.QUEUED, models.APPLYING, **fields):
         return

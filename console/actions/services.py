@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.accounts.rights import may
-from console.actions import expiry, models, plan_queue, registry, texts
+from console.actions import expiry, models, plan_queue, registry, state_texts
 from console.actions.action_type import ITEMS, ItemsAction
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.finish_plan import finish
@@ -141,7 +141,7 @@ def confirm(plan: Plan, principal: Principal, typed_name: str) -> None:
         raise PlanRefused(_("To confirm, type “%(name)s” exactly.") % {"name": expected_name})
     with transaction.atomic():
         if not plan.change_state(
-            models.PROPOSED, models.QUEUED, current_step=texts.WAITING_FOR_WORKER, **confirmed
+            models.PROPOSED, models.QUEUED, current_step=state_texts.WAITING_FOR_WORKER, **confirmed
         ):
             raise PlanAlreadyConfirmed(_("This plan was already confirmed."))
         transaction.on_commit(lambda: _queue_or_fail(plan))
@@ -173,7 +173,7 @@ def resume(plan: Plan, principal: Principal) -> None:
         raise PlanRefused(_("Nothing of this plan is left to apply."))
     check_allowed(principal.user, cluster_of(plan), plan.action, plan.resource, plan.params)
     fields: dict[str, Any] = {
-        "current_step": texts.WAITING_FOR_WORKER,
+        "current_step": state_texts.WAITING_FOR_WORKER,
         "confirmed_by": principal.user.get_username(),
         "confirmed_addr": principal.address,
         "item_outcomes": dict.fromkeys(plan.applied_items, ""),

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.actions import expiry, models, registry, services, stop_plan, texts, typed_form
+from console.actions import expiry, models, registry, services, state_texts, stop_plan, typed_form
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
 from console.actions.redirect_to_plan import unreadable_text
@@ -128,15 +128,19 @@ def _page(request: ClusterRequest, plan: Plan, error: str = "", status: int = 20
             (_("Plan"), False),
             (_("Review"), plan.state == models.PROPOSED),
             (_("Apply"), plan.is_open),
-            (texts.last_stage(plan), not plan.is_open and plan.state != models.PROPOSED),
+            (state_texts.last_stage(plan), not plan.is_open and plan.state != models.PROPOSED),
         ],
         "created_ms": plan.created_ms,
-        "current_step": texts.current_step(plan),
-        "outcome": texts.outcome(plan, shows_address=is_own or request.rights.may("audit.view")),
-        "steps": [(step, texts.step_state(step.state)) for step in action_type.plan_steps(plan)]
+        "current_step": state_texts.current_step(plan),
+        "outcome": state_texts.outcome(
+            plan, shows_address=is_own or request.rights.may("audit.view")
+        ),
+        "steps": [
+            (step, state_texts.step_state(step.state)) for step in action_type.plan_steps(plan)
+        ]
         if plan.state == models.FAILED and plan.step_states
         else [],
-        "items": texts.items(plan) if plan.is_open or plan.state == models.FAILED else None,
+        "items": state_texts.items(plan) if plan.is_open or plan.state == models.FAILED else None,
         "can_stop": is_own and stop_plan.can_stop(plan),
         "can_resume": is_own and services.can_resume(plan),
         "result_links": action_type.result_links(plan) if plan.state != models.PROPOSED else [],

@@ -11,9 +11,8 @@ from console.alerts.forms import RuleForm
 from console.audit import services as audit
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.evaluate import RULE_DISABLED, resolve_all
-from monitoring.alerts.lag_condition import Condition, Subject
-from monitoring.alerts.payload import example_payload
-from monitoring.alerts.state_machine import matches
+from monitoring.alerts.lag_condition import Condition, Subject, matches
+from monitoring.alerts.webhook_message import example_payload
 from monitoring.clock import now_ms
 from monitoring.models import Alert, AlertDelivery, AlertRule, Cluster
 from monitoring.read_model.snapshot import Snapshot

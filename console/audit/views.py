@@ -14,8 +14,8 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest, UserRequest
 from console.audit import visible_entries
 from console.audit.forms import SIGN_INS, AuditFilter
+from console.audit.key_titles import key_title
 from console.audit.models import PLANS_KEPT, AuditEntry
-from console.audit.texts import key_title
 from console.ui.csv_export import page_or_csv
 from console.ui.day_range import day_links
 from console.ui.queryset_table import Column, QuerySetTable

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from console.ui.table import Column, Table
 from monitoring.request_metrics.counters import PARTS
-from monitoring.request_metrics.rows import ApiRow, Latency
+from monitoring.request_metrics.figures_between_readings import ApiRow, Latency
 
 TOTAL = "total"
 FIGURES = ("mean", "p50", "p99")

@@ -16,7 +16,7 @@ from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from monitoring.request_metrics import request_figures
-from monitoring.request_metrics.rows import Figures
+from monitoring.request_metrics.figures_between_readings import Figures
 
 SINCE_START = "start"
 

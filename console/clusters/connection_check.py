@@ -1,7 +1,7 @@
 """The test of a cluster's connection: connects as the form says, and explains what is wrong.
 
-connection_errors.py has the explanations, connection_steps.py the steps. No text that a server sent
-is shown, except its cluster id and SASL mechanisms.
+connection_error_texts.py has the explanations, connection_steps.py the steps. No text that a server
+sent is shown, except its cluster id and SASL mechanisms.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from console.accounts import connection_rate_limit
 from console.accounts.principal import Principal
 from console.clusters import connection_steps
-from console.clusters.connection_errors import explain
+from console.clusters.connection_error_texts import explain
 from console.clusters.connection_steps import Step, StepResult
 from console.ui.texts import sentence
 from monitoring.encryption import SecretUnreadable

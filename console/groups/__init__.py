@@ -2,7 +2,7 @@
 
 group_list, group_page        the list and the page of a group, from the snapshot
 action_views                  the forms of the actions: forms, reset_preview
-offset_plans                  proposes a reset: resolve_reset_on_cluster asks the cluster, and
-                              offsets_after_reset computes the new offsets
+offset_plans                  proposes a reset: reset_resolution asks the cluster, and
+                              reset_rules computes the new offsets
 actions/                      the action types: reset_offsets, delete
 """

@@ -27,7 +27,7 @@ from console.groups import offset_plans
 from console.groups.actions.state_and_members import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
 from console.groups.reset_preview import preview_of
-from console.groups.resolve_reset_on_cluster import resolve
+from console.groups.reset_resolution import resolve
 from console.live import snapshot_cache
 from monitoring.gateway.errors import GatewayError
 

@@ -7,15 +7,15 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.groups.offsets_after_reset import (
-    OFFSET_MAX,
+from console.groups.offsets_file import offsets_of_file
+from console.groups.reset_resolution import Reset
+from console.groups.reset_rules import (
     InvalidInput,
     ResetTo,
     duration_ms,
 )
-from console.groups.offsets_file import offsets_of_file
-from console.groups.resolve_reset_on_cluster import Reset
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from console.ui.kafka_number_limits import OFFSET_MAX
 from console.ui.partition_ranges import InvalidRange, partition_numbers
 from monitoring.clock import now_ms
 from monitoring.gateway.topic_partition import TopicPartition

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from console.actions.draft import Figure
 from console.groups.actions.reset_offsets import figures_of
-from console.groups.offsets_after_reset import CommitInLog, ResetEffect, reset_effect
-from console.groups.resolve_reset_on_cluster import ResolvedReset
+from console.groups.reset_resolution import ResolvedReset
+from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
 
 ROWS_MAX = 100
 # In units of the drawing, which is 260 wide: the start of a log with a break, the offset that is

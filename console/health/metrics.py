@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from console.audit.access_log import responses_by_status
 from console.health.pipeline_metrics import pipeline_metrics
-from console.health.text_format import counter, gauge
+from console.health.prometheus_text import counter, gauge
 from console.live import snapshot_cache
 from monitoring.models import Cluster
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 from django.db.models import Count
 
-from console.health.text_format import Sample, gauge
+from console.health.prometheus_text import Sample, gauge
 from monitoring.clock import now_ms
 from monitoring.history import flush_state, history_disk
 from monitoring.history.levels import HOUR_MS

@@ -38,7 +38,7 @@ from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
 
 CHECK_SECONDS = 1.0
-POINTS_MAX = 60  # of the sparklines
+SPARKLINE_POINTS_MAX = 60
 # For a large cluster, a process that has just started reads fewer past ticks.
 LARGE_ROWS, POINTS_LARGE = 20_000, 6
 CLUSTERS_MAX = 256
@@ -277,7 +277,7 @@ def _is_large(tick: Tick) -> bool:
 
 def _sparkline_start_ms(newest: Tick) -> int:
     """The time at which the sparklines start."""
-    points = POINTS_LARGE if _is_large(newest) else POINTS_MAX
+    points = POINTS_LARGE if _is_large(newest) else SPARKLINE_POINTS_MAX
     return newest.start_ms - points * newest.interval_ms
 
 
@@ -303,7 +303,7 @@ def _add_tick(data: _ClusterData, tick: Tick, scopes: Iterable[Scope]) -> _Clust
 
 
 def _add_point(line: Points, point: Totals | None) -> Points:
-    return (*line, point)[-POINTS_MAX:]
+    return (*line, point)[-SPARKLINE_POINTS_MAX:]
 
 
 def _read_points(slug: str, entry: _CacheEntry, scope: Scope) -> None:

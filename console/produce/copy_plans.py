@@ -12,7 +12,7 @@ from console.actions.draft import PlanRefused, refuse_unread_partitions
 from console.actions.models import Plan
 from console.produce.actions.copy_records import CopyRecords, check_source
 from console.records import masking_rules
-from console.topics.restrictions import why_not_writable
+from console.topics.changeable_topics import why_not_writable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 

@@ -12,13 +12,13 @@ from console.produce.data_formats import SCHEMA, InvalidData
 from console.produce.schema_data import FormEncoder, form_encoder, subject_of
 from console.produce.write_plans import RecordsToWrite
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from console.ui.kafka_number_limits import PARTITION_MAX
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
 from monitoring.gateway.record_row import Headers, RecordRow
 
 AS_IN_FILE = "file"
 _TEXT_MAX = 3 * stored_records.BYTES_MAX  # hex and spaces
-_PARTITION_MAX = 2**31 - 1
 _FORMATS = [
     (data_formats.TEXT, _("Text")),
     (data_formats.JSON, _("JSON, checked")),
@@ -130,7 +130,7 @@ class WriteForm(forms.Form):
         text = self.cleaned_data["partition"].strip()
         if not text or text in dict(self.other_partitions):
             return text or None
-        if not (text.isascii() and text.isdigit()) or int(text) > _PARTITION_MAX:
+        if not (text.isascii() and text.isdigit()) or int(text) > PARTITION_MAX:
             raise ValidationError(_("Enter the number of a partition, or nothing."))
         if self._partitions and int(text) not in self._partitions:
             last = {"last": self._partitions[-1]}
@@ -297,7 +297,7 @@ class LinesForm(WriteForm):
 class SendAgainForm(forms.Form):
     """Which record to send again."""
 
-    partition = forms.IntegerField(min_value=0, max_value=_PARTITION_MAX)
+    partition = forms.IntegerField(min_value=0, max_value=PARTITION_MAX)
     offset = forms.IntegerField(min_value=0, max_value=2**63 - 1)
 
 

@@ -29,12 +29,13 @@ from console.produce.data_formats import (
     read_json,
     to_utf8,
 )
+from console.ui.kafka_number_limits import PARTITION_MAX
 from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.record_row import Headers
 from monitoring.schema_registry.exact_json import compact_json, exact_json, standard_json
 
 Encode = Callable[[Any, str], bytes]  # a value and its JSON → bytes (FormEncoder.encode_value)
-_PARTITION_MAX, _TIMESTAMP_MAX = 2**31 - 1, 2**53
+_TIMESTAMP_MAX = 2**53
 _MEMBERS = ("key", "value", "headers", "partition", "timestamp_ms", "topic", "offset")
 _WITH_SCHEMA = ({TEXT, "schema"}, {BASE64, "schema"})
 
@@ -99,7 +100,7 @@ def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
         key,
         value,
         _headers(fields.get("headers")),
-        _integer(fields, "partition", _PARTITION_MAX),
+        _integer(fields, "partition", PARTITION_MAX),
         _integer(fields, "timestamp_ms", _TIMESTAMP_MAX),
     )
 

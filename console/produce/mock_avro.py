@@ -15,8 +15,8 @@ from console.produce.mock_values import InvalidSchema
 from console.ui.texts import sentence
 from monitoring.reasons import Reason
 from monitoring.schema_registry.avro_compiler import Members, compile_schema
-from monitoring.schema_registry.budget import SchemaInvalid
-from monitoring.schema_registry.client import AVRO, JSON, Schema
+from monitoring.schema_registry.decoding_limits import SchemaInvalid
+from monitoring.schema_registry.read_schemas import AVRO, JSON, Schema
 
 _DIGITS_BEFORE_POINT = 4
 _DIGITS_OF_BYTE = 2.4  # a little less than log10(256)

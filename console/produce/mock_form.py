@@ -13,7 +13,7 @@ from console.produce.mock_plans import MockRecordsToWrite
 from console.produce.mock_values import InvalidSchema
 from console.produce.schema_data import find_schema, subject_of
 from monitoring.clock import now_ms
-from monitoring.schema_registry.client import Schema
+from monitoring.schema_registry.read_schemas import Schema
 
 EXAMPLE, JSON_SCHEMA, REGISTRY = "example", "schema", "registry"
 _DOCUMENT_MAX = 256 << 10

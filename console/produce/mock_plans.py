@@ -17,7 +17,7 @@ from console.produce.actions.mock_records import MockSpec, WriteMockRecords
 from console.produce.mock_values import InvalidSchema
 from console.produce.schema_data import schema_title
 from console.produce.write_plans import store_contents
-from console.topics.restrictions import why_not_writable
+from console.topics.changeable_topics import why_not_writable
 from console.ui import numbers
 from monitoring.gateway.producing import NewRecord
 from monitoring.models import Cluster

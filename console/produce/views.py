@@ -27,7 +27,7 @@ from console.produce.forms import (
 )
 from console.produce.mock_form import MockForm
 from console.records import read_records
-from console.topics.restrictions import why_not_writable
+from console.topics.changeable_topics import why_not_writable
 from console.topics.topic_context import topic_context
 from console.ui.texts import sentence
 from monitoring.clock import now_ms

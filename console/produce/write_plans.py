@@ -15,7 +15,7 @@ from console.produce import stored_records
 from console.produce.actions.write_records import WriteRecords
 from console.produce.models import WaitingRecords
 from console.records import masking_rules, read_records
-from console.topics.restrictions import why_not_writable
+from console.topics.changeable_topics import why_not_writable
 from console.ui import numbers
 from monitoring.encryption import SecretUnreadable
 from monitoring.gateway.errors import Refused

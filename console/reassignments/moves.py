@@ -1,9 +1,8 @@
-"""Reassignments of partitions in plans: what moves, how many bytes, and the throttle. Pure.
+"""Reassignments of partitions in plans: what moves, and how many bytes. Pure.
 
 A partition has the key "topic-partition", as in Kafka's log directories.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import Enum
@@ -12,11 +11,6 @@ from typing import Any
 from monitoring.gateway.reassignments import ReplicaSizes
 from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.gateway.wire.reassignments import Reassignment
-
-LEADER_RATE = "leader.replication.throttled.rate"
-FOLLOWER_RATE = "follower.replication.throttled.rate"
-LEADER_REPLICAS = "leader.replication.throttled.replicas"
-FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
 
 
 class MoveState(Enum):
@@ -96,25 +90,3 @@ def bytes_by_broker(moves: Iterable[Move], replica_sizes: ReplicaSizes) -> dict[
             so_far = found.get(broker, 0)
             found[broker] = None if size is None or so_far is None else so_far + size
     return dict(sorted(found.items()))
-
-
-def throttled_brokers(moves: Iterable[Move]) -> list[int]:
-    """The brokers that send or receive replicas."""
-    return sorted({b for move in moves if move.added for b in (*move.before, *move.after)})
-
-
-def throttled_replicas(moves: Iterable[Move]) -> dict[str, dict[str, str]]:
-    """Topic → the settings that name the replicas to throttle, as Kafka's own tool sets them."""
-    leaders: dict[str, list[str]] = defaultdict(list)
-    followers: dict[str, list[str]] = defaultdict(list)
-    for move in moves:
-        if move.added:
-            leaders[move.topic] += [f"{move.partition}:{broker}" for broker in move.before]
-            followers[move.topic] += [f"{move.partition}:{broker}" for broker in move.added]
-    return {
-        topic: {
-            LEADER_REPLICAS: ",".join(leaders[topic]),
-            FOLLOWER_REPLICAS: ",".join(followers[topic]),
-        }
-        for topic in leaders
-    }

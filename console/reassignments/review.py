@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS
 from console.actions.draft import Change, Facts, Figure, PlanRefused
 from console.reassignments.moves import Move
-from console.topics.restrictions import refuse_unchangeable
+from console.topics.changeable_topics import refuse_unchangeable
 from console.ui import numbers
 
 _BROKERS_SHOWN = 12

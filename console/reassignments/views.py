@@ -22,7 +22,7 @@ from console.reassignments import reassignment_plans, reassignments_page
 from console.reassignments.forms import ReassignForm
 from console.reassignments.reassignment_plans import VERB, WantedAssignment
 from console.topics.actions.bulk import TOPICS_MAX
-from console.topics.restrictions import why_not_changeable, why_not_reassignable
+from console.topics.changeable_topics import why_not_changeable, why_not_reassignable
 from console.topics.topic_list import selected_names
 from console.ui.error_status import http_status_of
 from console.ui.texts import sentence

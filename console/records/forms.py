@@ -14,12 +14,11 @@ from console.records.models import MaskingRule
 from console.records.read_records import RecordQuery
 from console.records.start_search import SearchQuery
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from console.ui.kafka_number_limits import OFFSET_MAX, PARTITION_MAX
 from monitoring.records.filters import TEXT_LENGTH_MAX, Condition, FilterInvalid, RecordFilter
 from monitoring.records.mask_record import is_target
 from monitoring.scope import Scope
 
-OFFSET_MAX = 2**63 - 1
-PARTITION_MAX = 2**31 - 1
 FOLLOW = "follow"
 
 

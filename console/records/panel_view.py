@@ -12,12 +12,12 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.records import read_records
 from console.records.display_options import DEFAULT, DisplayForm
-from console.records.forms import OFFSET_MAX, PARTITION_MAX
 from console.records.hex_dump import DUMPED_BYTES_MAX, hex_dump
 from console.records.json_tree import Node, tree
 from console.records.shown_data import ShownData
 from console.topics.topic_context import topic_context
 from console.ui.error_status import http_status_of
+from console.ui.kafka_number_limits import OFFSET_MAX, PARTITION_MAX
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, OffsetOutOfRange
 

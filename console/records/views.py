@@ -12,13 +12,10 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.records import read_records, record_download, unread_partitions
 from console.records.display_options import DEFAULT
-from console.records.forms import (
-    OFFSET_MAX,
-    PARTITION_MAX,
-    BrowseForm,
-)
+from console.records.forms import BrowseForm
 from console.topics.topic_context import topic_context
 from console.ui.error_status import http_status_of
+from console.ui.kafka_number_limits import OFFSET_MAX, PARTITION_MAX
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, OffsetOutOfRange
 

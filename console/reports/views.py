@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.live.pages import LivePart, render_live
-from console.reports import report_list, services, texts
+from console.reports import report_list, report_page, services, texts
 from console.reports.forms import RangeForm
 from monitoring.clock import now_ms
 from monitoring.reports import result_files
@@ -25,8 +25,6 @@ from monitoring.reports.models import Report, State
 from monitoring.reports.report_lifecycle import WAITING_MAX, TooManyReports
 from monitoring.spark.server_config import from_settings
 from monitoring.spark.session import is_reachable
-
-TABLE_ROWS_SHOWN = 50
 
 
 @require_safe
@@ -139,42 +137,7 @@ def _context(request: ClusterRequest, report: Report) -> dict[str, Any]:
     }
     if report.state == State.DONE:
         try:
-            context |= _result(report)
+            context |= report_page.result(report)
         except (result_files.ResultMissing, OSError):
             context["is_gone"] = True
     return context
-
-
-def _result(report: Report) -> dict[str, Any]:
-    result = result_files.read(report.result_dir)
-    return {
-        "figures": result.figures,
-        "finding": texts.finding(result.figures),
-        "advice": texts.advice(result.figures),
-        "left_out": texts.left_out(result.figures),
-        "written": texts.written(result.figures),
-        "groups_left_out": texts.groups_left_out(result.figures),
-        "charts": result.charts,
-        "topics": [_topic_row(row) for row in result.table("topics", TABLE_ROWS_SHOWN)],
-        "groups": [_group_row(row) for row in result.table("groups", TABLE_ROWS_SHOWN)],
-        "rows": result.rows,
-        "rows_shown": TABLE_ROWS_SHOWN,
-        "bucket_s": result.figures["bucket_ms"] / 1000,
-    }
-
-
-def _topic_row(row: dict[str, Any]) -> dict[str, Any]:
-    return row | {"peak_at": texts.minute(row["messages_peak_at_ms"])}
-
-
-def _group_row(row: dict[str, Any]) -> dict[str, Any]:
-    """A group's row with durations in seconds, and the share of time that it was behind."""
-    durations_s = {
-        f"{name}_s": None if row[f"{name}_ms"] is None else row[f"{name}_ms"] / 1000
-        for name in ("over_zero", "known")
-    }
-    known_s, over_zero_s = durations_s["known_s"], durations_s["over_zero_s"]
-    share = over_zero_s / known_s if known_s and over_zero_s is not None else None
-    return (
-        row | durations_s | {"behind_share": share, "worst_at": texts.minute(row["lag_max_at_ms"])}
-    )

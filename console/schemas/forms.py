@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.schema_registry.client import AVRO, JSON, PROTOBUF, REFERENCES_MAX
+from monitoring.schema_registry.read_schemas import AVRO, JSON, PROTOBUF, REFERENCES_MAX
 from monitoring.schema_registry.subjects import COMPATIBILITIES
 
 SUBJECT_LENGTH_MAX = 300

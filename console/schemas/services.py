@@ -13,7 +13,7 @@ from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 from monitoring.schema_registry import subjects
-from monitoring.schema_registry.client import Reference
+from monitoring.schema_registry.read_schemas import Reference
 from monitoring.schema_registry.subjects import Subject, SubjectRow, Version
 from monitoring.scope import topic_of_subject
 

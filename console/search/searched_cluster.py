@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from console.accounts.rights import Rights
-from console.topics.restrictions import may_change
+from console.topics.changeable_topics import may_change
 from monitoring.models import Cluster
 from monitoring.read_model.name_search import SearchWords
 from monitoring.read_model.snapshot import Snapshot

@@ -13,7 +13,7 @@ from console.records.masking_rules import is_masked
 from console.segments import lookup
 from console.segments.lookup import LookUp, OffsetNotFound
 from console.segments.partition_log import PartitionLog
-from console.segments.segment_page import PAGE_SIZE
+from console.segments.segment_content import PAGE_SIZE
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster

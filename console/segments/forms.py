@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from console.records.forms import OFFSET_MAX
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from console.ui.kafka_number_limits import OFFSET_MAX
 
 
 class LookUpForm(forms.Form):

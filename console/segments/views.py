@@ -17,7 +17,6 @@ from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
 from console.records import unread_partitions
-from console.records.forms import OFFSET_MAX
 from console.records.masking_rules import is_masked
 from console.records.search_stream import error_text
 from console.records.streaming_response import disable_buffering, stream_chunks
@@ -25,8 +24,8 @@ from console.segments import (
     compaction_stream,
     find_batches,
     partition_log,
-    partition_page,
-    segment_page,
+    partition_strip,
+    segment_content,
     start_estimate,
 )
 from console.segments.forms import LookUpForm
@@ -35,6 +34,7 @@ from console.segments.scale import scale_of
 from console.topics.topic_context import topic_context
 from console.ui import numbers
 from console.ui.error_status import http_status_of
+from console.ui.kafka_number_limits import OFFSET_MAX
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, Unsupported
@@ -113,7 +113,7 @@ def segment(
 ) -> HttpResponse:
     """The content of a segment: offset index, time index or batches."""
     kind = request.GET.get("show", "batches")
-    kind = kind if kind in segment_page.KINDS else "batches"
+    kind = kind if kind in segment_content.KINDS else "batches"
     page = _page(request, topic, partition) | {
         "base_offset": base_offset,
         "kind": kind,
@@ -126,8 +126,8 @@ def segment(
     def read() -> None:
         arguments = (request.principal, request.cluster, page["row"], base_offset, kind, start)
         try:
-            found = segment_page.read_segment(*arguments)
-        except segment_page.NoSegment as error:
+            found = segment_content.read_segment(*arguments)
+        except segment_content.NoSegment as error:
             raise gone from error
         page.update(
             files=found.files,
@@ -147,8 +147,8 @@ def _strip(request: ClusterRequest, page: dict[str, Any], at_ms: int) -> dict[st
     commits = snapshot.commits(page["topic"], page["partition"]) if snapshot else []
     return {
         "scale": scale.kind,
-        "scales": partition_page.scale_links(scale, request.GET.dict()),
-        "strip": partition_page.strip(log, scale, commits, page.get("lookup"), at_ms),
+        "scales": partition_strip.scale_links(scale, request.GET.dict()),
+        "strip": partition_strip.strip(log, scale, commits, page.get("lookup"), at_ms),
     }
 
 

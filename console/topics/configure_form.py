@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 from console.topics import setting_catalog
 from console.ui.setting_field import VALUE_LENGTH_MAX, SettingField
+from console.ui.setting_texts import TOPIC_SOURCE, meaning, source_text
 from console.ui.setting_units import unit_of
-from console.ui.settings_table import TOPIC_SOURCE, meaning, source_text
 from monitoring.gateway.config_value import ConfigValue
 
 _RESET, _OPENED = "default:", "opened:"

@@ -10,10 +10,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.groups.offsets_after_reset import OFFSET_MAX
 from console.topics.actions.bulk import ConfigureTopics
 from console.topics.purge_plans import Purge
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from console.ui.kafka_number_limits import OFFSET_MAX
 from console.ui.partition_ranges import InvalidRange, partition_numbers
 from console.ui.setting_field import units_attrs, with_plain_number
 from console.ui.setting_units import unit_of

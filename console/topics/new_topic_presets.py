@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from console.ui.settings_table import TOPIC_SOURCE
+from console.ui.setting_texts import TOPIC_SOURCE
 from monitoring.gateway.gateway import Gateway
 
 

@@ -8,7 +8,7 @@ from django.http import Http404
 from console.accounts.error_texts import topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.live import snapshot_cache
-from console.topics.restrictions import may_change
+from console.topics.changeable_topics import may_change
 from console.topics.tabs import topic_tabs
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster

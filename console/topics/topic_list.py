@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.groups import state_texts
 from console.live import snapshot_cache
-from console.topics.restrictions import may_change
+from console.topics.changeable_topics import may_change
 from console.ui.table import Column, Table
 from monitoring.lag.lag_state import LagState
 from monitoring.models import Cluster

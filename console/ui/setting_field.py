@@ -1,4 +1,4 @@
-"""The form field of a setting's value; numbers may have units (units.py)."""
+"""The form field of a setting's value; numbers may have units (setting_units.py)."""
 
 from typing import Any
 

@@ -9,16 +9,14 @@ from typing import Any, Protocol
 
 from django.utils.translation import gettext as _
 
-from console.ui import numbers, times
+from console.ui.setting_texts import TOPIC_SOURCE, meaning, source_text
 from console.ui.table import Column, Table
 
-TOPIC_SOURCE = "DYNAMIC_TOPIC_CONFIG"  # Kafka's name: the value is set for the topic itself
 _RANKS = {TOPIC_SOURCE: 0, "DYNAMIC_BROKER_CONFIG": 1}
-_NO_LIMIT = {"-1", str(2**63 - 1), str(2**31 - 1)}
 
 
 class Entry(Protocol):
-    """A setting; implemented by monitoring.gateway.topic_admin.ConfigValue."""
+    """A setting; implemented by monitoring.gateway.config_value.ConfigValue."""
 
     @property
     def name(self) -> str: ...
@@ -77,30 +75,3 @@ def build(params: Mapping[str, str], entries: Iterable[Entry]) -> dict[str, Any]
     table = Table(params, columns, "source", id="settings", page_size=200)
     table.show(rows, lambda row: f"{row.name} {row.value}")
     return {"table": table, "overridden": sum(not row.is_default for row in rows)}
-
-
-def source_text(source: str) -> str:
-    """Where a value comes from, for Kafka's name of its source."""
-    return {
-        "DEFAULT_CONFIG": _("default"),
-        TOPIC_SOURCE: _("this topic"),
-        "STATIC_BROKER_CONFIG": _("the broker's file"),
-        "DYNAMIC_BROKER_CONFIG": _("this broker"),
-        "DYNAMIC_DEFAULT_BROKER_CONFIG": _("all brokers"),
-    }.get(source, source)
-
-
-def meaning(name: str, value: str | None) -> str:
-    """Milliseconds or bytes in a readable unit; "≈" if a duration was rounded."""
-    unit = name.rpartition(".")[2]
-    if value is None or unit not in ("ms", "bytes", "messages"):
-        return ""
-    if value in _NO_LIMIT:
-        return _("no limit")
-    if not value.isdigit() or unit == "messages":
-        return ""
-    if unit == "bytes":
-        return numbers.size(int(value))
-    seconds = int(value) / 1000
-    is_rounded = seconds % times.duration_step_s(seconds) != 0
-    return f"≈ {times.duration(seconds)}" if is_rounded else times.duration(seconds)

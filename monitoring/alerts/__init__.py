@@ -3,10 +3,11 @@ console/alerts/.
 
 evaluate                  is called after each tick (monitoring/sampling/sample_cluster.py)
 rule_input_of_tick        the lags of the tick, by group and topic (lag_condition.RuleInput)
+lag_condition             decides which subjects are over the threshold of a rule
 state_machine             decides which alerts fire and which resolve
 pending_subjects          stores the subjects whose alert may fire in a later tick
-payload                   the message; it is stored as an AlertDelivery (models.py)
+webhook_message           the message; it is stored as an AlertDelivery (models.py)
 delivery_queue.enqueue    queues the task `deliver` with its id
 tasks.deliver             sends the message to the webhook: webhook.post
-retry_waits               when it is sent again, if that failed
+delivery_retries          whether and when it is sent again, if that failed
 """

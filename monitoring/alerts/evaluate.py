@@ -15,7 +15,6 @@ from monitoring.alerts import pending_subjects
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.lag_condition import Condition, LagReading, RuleInput, Subject
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
-from monitoring.alerts.payload import alert_payload
 from monitoring.alerts.rule_input_of_tick import rule_input_of
 from monitoring.alerts.state_machine import (
     Phase,
@@ -24,6 +23,7 @@ from monitoring.alerts.state_machine import (
     TransitionKind,
     evaluate_condition,
 )
+from monitoring.alerts.webhook_message import alert_payload
 from monitoring.own_topics import public_scope
 from monitoring.reasons import Reason, dumps
 from monitoring.redis_client import RedisDown

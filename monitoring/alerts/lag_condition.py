@@ -1,10 +1,14 @@
-"""What alert rules compare: a rule's condition, the subjects of alerts, and their lags in a tick.
+"""The condition of an alert rule: which subjects it matches, and whether a lag is over it. Pure.
 
-The kinds of rules are in models.py (AlertRule.Kind). Pure.
+state_machine.py decides when an alert fires. The kinds of rules are in models.py (AlertRule.Kind).
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from enum import Enum
+from fnmatch import translate
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +58,54 @@ class RuleInput:
     topics: Mapping[Subject, LagReading]
     groups_complete: bool
     hidden_topics: frozenset[str] = frozenset()
+
+
+class Observation(Enum):
+    """What a tick says about a subject.
+
+    UNKNOWN: the lag is unknown, or incomplete and not over the threshold.
+    GONE: the subject does not exist any more, or the rule does not match it any more.
+    """
+
+    OVER = "over"
+    UNDER = "under"
+    UNKNOWN = "unknown"
+    GONE = "gone"
+
+
+def observe(
+    condition: Condition, lag_reading: LagReading | None, *, groups_complete: bool
+) -> Observation:
+    """The observation of one subject."""
+    if lag_reading is None:
+        return Observation.GONE if groups_complete else Observation.UNKNOWN
+    if lag_reading.lag is not None and lag_reading.lag > condition.threshold:
+        return Observation.OVER  # missing partitions could only increase the lag
+    return (
+        Observation.UNDER
+        if lag_reading.lag is not None and lag_reading.complete
+        else Observation.UNKNOWN
+    )
+
+
+def subjects_over_threshold(
+    condition: Condition, readings: Mapping[Subject, LagReading], hidden_topics: Set[str]
+) -> Iterable[Subject]:
+    """Matching subjects over the threshold, which is checked first: few subjects are over it."""
+    for subject, lag_reading in readings.items():
+        is_over = lag_reading.lag is not None and lag_reading.lag > condition.threshold
+        if is_over and matches(condition, subject, hidden_topics):
+            yield subject
+
+
+def matches(condition: Condition, subject: Subject, hidden_topics: Set[str] = frozenset()) -> bool:
+    """Whether the rule applies to this subject."""
+    if subject.topic in hidden_topics and subject.topic != condition.topic_pattern:
+        return False
+    group, topic = _compiled(condition.group_pattern), _compiled(condition.topic_pattern or "*")
+    return bool(group.match(subject.group) and topic.match(subject.topic))
+
+
+@lru_cache(maxsize=4096)
+def _compiled(glob: str) -> re.Pattern[str]:
+    return re.compile(translate(glob))

@@ -25,7 +25,7 @@ def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -
     counted = ~columns.is_topic_absent & ~is_hidden
     codes = np.unique(groups.group[counted])
     sums = groups.sums.sums_by(groups.group, len(names), counted).take(codes)
-    # Hidden topics, too: state_machine.matches decides.
+    # Hidden topics, too: lag_condition.matches decides.
     pairs = np.flatnonzero(~columns.is_topic_absent & (groups.topic >= 0))
     return RuleInput(
         at_ms=tick.at_ms,

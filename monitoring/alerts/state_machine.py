@@ -1,10 +1,6 @@
-"""The state machine of alerts: a rule's observation in each tick, and the transitions. Pure.
+"""The state machine of alerts: when an alert fires, and when it resolves. Pure.
 
-    the observation of one subject (a group, or a group's topic), once per tick:
-      OVER     its lag is over the rule's threshold
-      UNDER    it is not
-      UNKNOWN  the lag is unknown, or incomplete and not over the threshold
-      GONE     the subject does not exist any more, or the rule does not match it any more
+lag_condition.py makes the observation of a subject (a group, or a group's topic), once per tick.
 
     phase    │ OVER              UNDER             UNKNOWN   GONE
     ─────────┼──────────────────────────────────────────────────────────────
@@ -19,23 +15,20 @@ An unknown lag neither fires nor resolves an alert. If the last OVER of a PENDIN
 longer ago than `over_age_ms_max`, and then comes another, its time starts again.
 """
 
-import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from fnmatch import translate
-from functools import lru_cache
 
-from monitoring.alerts.lag_condition import Condition, LagReading, RuleInput, Subject
-
-
-class Observation(Enum):
-    """What a tick says about a subject (see above)."""
-
-    OVER = "over"
-    UNDER = "under"
-    UNKNOWN = "unknown"
-    GONE = "gone"
+from monitoring.alerts.lag_condition import (
+    Condition,
+    LagReading,
+    Observation,
+    RuleInput,
+    Subject,
+    matches,
+    observe,
+    subjects_over_threshold,
+)
 
 
 class Phase(Enum):
@@ -101,7 +94,7 @@ def evaluate_condition(
     new: dict[Subject, SubjectState] = {}
     transitions: list[Transition] = []
     hidden = rule_input.hidden_topics
-    for subject in sorted({*states, *_subjects_over_threshold(condition, readings, hidden)}):
+    for subject in sorted({*states, *subjects_over_threshold(condition, readings, hidden)}):
         observation = Observation.GONE  # also for a subject that a changed rule does not match
         if matches(condition, subject, hidden):
             observation = observe(
@@ -143,44 +136,6 @@ def next_state(
     if phase is Phase.PENDING and last_over_ms - before.since_ms >= for_ms:
         phase = Phase.FIRING
     return SubjectState(phase, before.since_ms, last_over_ms, unknown_since_ms)
-
-
-def observe(
-    condition: Condition, lag_reading: LagReading | None, *, groups_complete: bool
-) -> Observation:
-    """The observation of one subject."""
-    if lag_reading is None:
-        return Observation.GONE if groups_complete else Observation.UNKNOWN
-    if lag_reading.lag is not None and lag_reading.lag > condition.threshold:
-        return Observation.OVER  # missing partitions could only increase the lag
-    return (
-        Observation.UNDER
-        if lag_reading.lag is not None and lag_reading.complete
-        else Observation.UNKNOWN
-    )
-
-
-def _subjects_over_threshold(
-    condition: Condition, readings: Mapping[Subject, LagReading], hidden_topics: Set[str]
-) -> Iterable[Subject]:
-    """Matching subjects over the threshold, which is checked first: few subjects are over it."""
-    for subject, lag_reading in readings.items():
-        is_over = lag_reading.lag is not None and lag_reading.lag > condition.threshold
-        if is_over and matches(condition, subject, hidden_topics):
-            yield subject
-
-
-def matches(condition: Condition, subject: Subject, hidden_topics: Set[str] = frozenset()) -> bool:
-    """Whether the rule applies to this subject."""
-    if subject.topic in hidden_topics and subject.topic != condition.topic_pattern:
-        return False
-    group, topic = _compiled(condition.group_pattern), _compiled(condition.topic_pattern or "*")
-    return bool(group.match(subject.group) and topic.match(subject.topic))
-
-
-@lru_cache(maxsize=4096)
-def _compiled(glob: str) -> re.Pattern[str]:
-    return re.compile(translate(glob))
 
 
 def _transition_kind(

@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from monitoring.alerts import webhook
 from monitoring.alerts.delivery_queue import enqueue_of_rule, rules_with_due_deliveries
+from monitoring.alerts.delivery_retries import wait_s
 from monitoring.alerts.models import Alert, AlertDelivery
-from monitoring.alerts.retry_waits import wait_s
 from monitoring.encryption import SecretUnreadable
 from monitoring.reasons import Reason, dumps
 

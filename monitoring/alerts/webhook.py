@@ -9,7 +9,8 @@ from typing import Any
 
 import httpx
 
-from monitoring.alerts.payload import body_of, signature
+from monitoring.alerts.delivery_retries import is_retriable
+from monitoring.alerts.webhook_message import body_of, signature
 from monitoring.egress import bounded_http
 from monitoring.egress.addresses import AllowedTarget
 from monitoring.egress.models import EgressTarget, allowed_for
@@ -18,7 +19,6 @@ from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 
 TIMEOUT_S = 10.0
-_RETRIABLE = {408, 425, 429}
 # DNS lookups run in threads: a lookup that fails can take half a minute.
 _dns_threads = ThreadPoolExecutor(32, thread_name_prefix="dns-lookup")
 
@@ -77,8 +77,8 @@ def post(
         return outcome("", status=status)
     if 300 <= status < 400:
         return outcome(Reason("webhook_redirect", status=status), status=status)
-    retriable = status >= 500 or status in _RETRIABLE
-    return outcome(Reason("webhook_status", status=status), retriable=retriable, status=status)
+    reason = Reason("webhook_status", status=status)
+    return outcome(reason, retriable=is_retriable(status), status=status)
 
 
 async def _send(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import controller, request_timeouts
+from monitoring.gateway import controller_requests, request_timeouts
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.wire import quotas as wire
 from monitoring.gateway.wire.channel import Channel
@@ -30,7 +30,9 @@ class Quotas:
             raise_if_error(code, text)
             return sorted(found, key=_order)
 
-        return controller.run(controller.on_controller(self._settings, ask, wire.NAMES))
+        return controller_requests.run(
+            controller_requests.on_controller(self._settings, ask, wire.NAMES)
+        )
 
     def alter(
         self, entity: Entity, values: Mapping[str, float | None], *, validate_only: bool = False
@@ -42,7 +44,7 @@ class Quotas:
             answer = await channel.request(request, request_timeouts.CHANGE_S)
             raise_if_error(*wire.decode_alter(answer))
 
-        controller.run(controller.on_controller(self._settings, ask, wire.NAMES))
+        controller_requests.run(controller_requests.on_controller(self._settings, ask, wire.NAMES))
 
 
 def _order(quota: Quota) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from brokerd.errors import ErrorCode, KafkaError
 from monitoring.clusters.kafka_client_settings import ClientSettings
-from monitoring.gateway import controller, request_timeouts
+from monitoring.gateway import controller_requests, request_timeouts
 from monitoring.gateway.error_codes import raise_if_error, reason_of
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.topic_partition import TopicPartition
@@ -88,14 +88,16 @@ class Reassignments:
 
     def sizes(self, partitions: Sequence[TopicPartition]) -> ReplicaSizes:
         """The sizes of all replicas; a broker that does not answer is left out."""
-        return controller.run(self._read_sizes(partitions))
+        return controller_requests.run(self._read_sizes(partitions))
 
     def _ask(self, ask: Callable[[Channel], Awaitable[_T]], *keys: int) -> _T:
         names = {key: wire.NAMES[key] for key in keys}
-        return controller.run(controller.on_controller(self._settings, ask, names))
+        return controller_requests.run(
+            controller_requests.on_controller(self._settings, ask, names)
+        )
 
     async def _read_sizes(self, partitions: Sequence[TopicPartition]) -> ReplicaSizes:
-        brokers, _controller_id = await controller.brokers(self._settings)
+        brokers, _controller_id = await controller_requests.brokers(self._settings)
         sizes: dict[TopicPartition, dict[int, int]] = {}
         free: dict[int, int] = {}
 

@@ -14,7 +14,7 @@ import numpy as np
 from monitoring.history.bucket_values import Buckets, BucketValues, Floats
 from monitoring.history.levels import DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, MINUTE_MS, Level
 
-POINTS_MAX = 2000
+POINTS_MAX = 2000  # of any chart; ChartQuery.points_max (console/charts) decides for each chart
 _SECOND_MS = 1000
 _STEPS_MS = tuple(
     [n * _SECOND_MS for n in (1, 2, 5, 10, 15, 20, 30)]

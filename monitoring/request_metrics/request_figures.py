@@ -7,8 +7,8 @@ from monitoring.reasons import Reason
 from monitoring.redis_client import RedisDown
 from monitoring.request_metrics import stored_readings
 from monitoring.request_metrics.counters import PREFIXES, parse_reading
+from monitoring.request_metrics.figures_between_readings import Figures, figures_between
 from monitoring.request_metrics.prometheus_parser import InvalidFormat, Sample, samples
-from monitoring.request_metrics.rows import Figures, figures_between
 from monitoring.request_metrics.stored_readings import FRESH_MS, StoredReadings
 
 

@@ -2,7 +2,10 @@
 
 tasks.sample                  gets the number of the tick; a thread for each cluster
 sample_cluster                takes the cluster's lock, and calls what follows
-reader_pool                   reads the cluster (monitoring/gateway/wire/sample_reader.py)
+reader_pool                   keeps a reader of each cluster between ticks
+sample_reader                 reads the cluster: first groups with their committed offsets
+                              (gateway/wire/offset_fetch.py), later the log start and end offsets
+                              (ClusterClient.read_offsets in gateway/wire/cluster_client.py)
 time_limits                   has the times of its steps
 last_record_choice            chooses the partitions whose last record is read
 assemble                      makes the tables: group_validation, group_join

@@ -1,8 +1,8 @@
 """Reads one cluster for one tick, within the tick's time limit (time_limits.py).
 
-`ReaderPool` keeps one reader (monitoring/gateway/wire/sample_reader.py) per cluster between
-ticks, so that connections, metadata and requests are reused. When a cluster's settings change, it
-makes a new reader. It runs on the gateway's event loop.
+`ReaderPool` keeps one reader (sample_reader.py) per cluster between ticks, so that connections,
+metadata and requests are reused. When a cluster's settings change, it makes a new reader. It runs
+on the gateway's event loop.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from monitoring.gateway.brokerd_stats import BrokerdStatsReader
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.cluster_client import ClusterClient
-from monitoring.gateway.wire.sample_reader import SampleReader
 from monitoring.gateway.zookeeper import ZooKeeper
 from monitoring.reasons import Reason
 from monitoring.sampling import time_limits
 from monitoring.sampling.last_record_choice import LastRecords
+from monitoring.sampling.sample_reader import SampleReader
 from monitoring.ticks.tick import Tick
 
 

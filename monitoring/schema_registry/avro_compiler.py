@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeGuard, TypeVar
 
-from monitoring.schema_registry.budget import DEPTH_MAX, SchemaInvalid
+from monitoring.schema_registry.decoding_limits import DEPTH_MAX, SchemaInvalid
 
 TYPES_MAX = 20_000  # in one schema with its references
 NO_DEFAULT = object()

@@ -1,7 +1,7 @@
 """Decodes Avro's binary encoding by the schema with which it was written. Pure.
 
 fastavro is not used: a record of a few bytes ends its process (recursion without a limit) or takes
-all of its memory (an array of nulls). Here each value has a cost (budget.py).
+all of its memory (an array of nulls). Here each value has a cost (decoding_limits.py).
 
 A schema becomes one function per type, which reads a value from an Input. A union is the value of
 its branch alone, without the branch's name, so that `value.member` in masking rules and expressions
@@ -15,7 +15,7 @@ from typing import Any
 
 from monitoring.schema_registry import avro_logical
 from monitoring.schema_registry.avro_compiler import Members, compile_schema, is_usable_name
-from monitoring.schema_registry.budget import VALUE_COST, Budget, DataInvalid
+from monitoring.schema_registry.decoding_limits import VALUE_COST, Budget, DataInvalid
 from monitoring.schema_registry.floats import json_float, json_float32
 from monitoring.schema_registry.wire_format import read_zigzag
 

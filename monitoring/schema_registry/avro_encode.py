@@ -14,7 +14,7 @@ from typing import Any
 
 from monitoring.schema_registry import avro_logical_encode
 from monitoring.schema_registry.avro_compiler import NO_DEFAULT, Members, compile_schema
-from monitoring.schema_registry.budget import DATA_BYTES_MAX
+from monitoring.schema_registry.decoding_limits import DATA_BYTES_MAX
 from monitoring.schema_registry.floats import packed_float
 from monitoring.schema_registry.value_errors import (
     Exhausted,

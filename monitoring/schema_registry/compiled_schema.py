@@ -8,9 +8,9 @@ import orjson
 
 from monitoring.reasons import Reason
 from monitoring.schema_registry.avro_decode import AvroSchema
-from monitoring.schema_registry.budget import DATA_BYTES_MAX, DataInvalid, SchemaInvalid
-from monitoring.schema_registry.client import AVRO, JSON, PROTOBUF, Schema
+from monitoring.schema_registry.decoding_limits import DATA_BYTES_MAX, DataInvalid, SchemaInvalid
 from monitoring.schema_registry.protobuf_decode import ProtobufSchema
+from monitoring.schema_registry.read_schemas import AVRO, JSON, PROTOBUF, Schema
 from monitoring.schema_registry.wire_format import HEADER_BYTES
 
 _TITLE_LENGTH_MAX = 200

@@ -5,11 +5,11 @@ from typing import Any
 from monitoring.reasons import Reason
 from monitoring.schema_registry import wire_format
 from monitoring.schema_registry.avro_encode import AvroEncoder
-from monitoring.schema_registry.budget import SchemaInvalid
-from monitoring.schema_registry.client import AVRO, JSON, PROTOBUF, Schema
 from monitoring.schema_registry.compiled_schema import SchemaUnusable
+from monitoring.schema_registry.decoding_limits import SchemaInvalid
 from monitoring.schema_registry.json_schema_check import JsonSchema
 from monitoring.schema_registry.protobuf_encode import ProtobufEncoder
+from monitoring.schema_registry.read_schemas import AVRO, JSON, PROTOBUF, Schema
 from monitoring.schema_registry.value_errors import ValueDoesNotFit
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeGuard
 
 import re2
 
-from monitoring.schema_registry.budget import SchemaInvalid
+from monitoring.schema_registry.decoding_limits import SchemaInvalid
 from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry.value_errors import Exhausted, ValueBudget, ValueDoesNotFit
 

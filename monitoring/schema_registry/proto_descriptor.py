@@ -15,7 +15,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2
 from google.protobuf.message import DecodeError
 
-from monitoring.schema_registry.budget import DEPTH_MAX, SchemaInvalid
+from monitoring.schema_registry.decoding_limits import DEPTH_MAX, SchemaInvalid
 from monitoring.schema_registry.proto_types import SCALARS, Enum, Field, File, Message
 
 _FIELD = descriptor_pb2.FieldDescriptorProto

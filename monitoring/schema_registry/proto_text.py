@@ -7,7 +7,7 @@ time is linear in the length of the text.
 import re
 from collections.abc import Iterator
 
-from monitoring.schema_registry.budget import DEPTH_MAX, SchemaInvalid
+from monitoring.schema_registry.decoding_limits import DEPTH_MAX, SchemaInvalid
 from monitoring.schema_registry.proto_types import SCALARS, Enum, Field, File, Message
 
 _TOKEN = re.compile(

@@ -6,7 +6,7 @@ They come from .proto text (proto_text.py) or from a compiled descriptor (proto_
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from monitoring.schema_registry.budget import DEPTH_MAX, SchemaInvalid
+from monitoring.schema_registry.decoding_limits import DEPTH_MAX, SchemaInvalid
 
 VARINT, FIXED64, BYTES, GROUP, END_GROUP, FIXED32 = range(6)  # how values are written
 TYPES_MAX = 20_000  # messages, enums and fields in one schema with its references

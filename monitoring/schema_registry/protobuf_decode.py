@@ -1,7 +1,7 @@
 """Decodes Protobuf messages by their schema, as JSON's types. Pure.
 
 The library protobuf is not used for this: two bytes, an empty message within a message, can take as
-much memory as the schema has fields. Here each value has a cost (budget.py).
+much memory as the schema has fields. Here each value has a cost (decoding_limits.py).
 
 Fields have their names of the .proto text. Numbers are numbers, also those of 64 bits; bytes are in
 base64; an enum is its value's name, or the number if it has none. Fields that the schema does not
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from monitoring.schema_registry import proto_descriptor, proto_known, proto_text
-from monitoring.schema_registry.budget import DEPTH_MAX, VALUE_COST, Budget, DataInvalid
+from monitoring.schema_registry.decoding_limits import DEPTH_MAX, VALUE_COST, Budget, DataInvalid
 from monitoring.schema_registry.floats import json_float, json_float32
 from monitoring.schema_registry.proto_types import (
     BYTES,

@@ -13,9 +13,9 @@ from functools import lru_cache
 
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.reasons import Reason
-from monitoring.schema_registry.client import Schema, read_schema
 from monitoring.schema_registry.compiled_schema import CompiledSchema, SchemaUnusable
 from monitoring.schema_registry.connection import RegistryError
+from monitoring.schema_registry.read_schemas import Schema, read_schema
 
 SCHEMAS_MAX = 1_000
 TEXTS_CHARS_MAX = 16 << 20

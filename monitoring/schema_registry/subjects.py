@@ -22,13 +22,6 @@ from typing import Any
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.egress.bounded_http import Answer
 from monitoring.reasons import Reason
-from monitoring.schema_registry.client import (
-    AVRO,
-    REFERENCES_MAX,
-    Reference,
-    reference_of,
-    type_of,
-)
 from monitoring.schema_registry.connection import (
     TIMEOUT_S,
     Connection,
@@ -45,6 +38,13 @@ from monitoring.schema_registry.connection import (
     subject_path,
     text_of,
     version_path,
+)
+from monitoring.schema_registry.read_schemas import (
+    AVRO,
+    REFERENCES_MAX,
+    Reference,
+    reference_of,
+    type_of,
 )
 
 COMPATIBILITIES = (

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from monitoring.reasons import Reason
-from monitoring.schema_registry.budget import DEPTH_MAX
+from monitoring.schema_registry.decoding_limits import DEPTH_MAX
 
 VALUES_MAX = 200_000  # of one record, with those that were tried for the branches of unions
 _PATH_PARTS_MAX, _PART_CHARS_MAX = 20, 60

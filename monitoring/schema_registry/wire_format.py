@@ -10,7 +10,7 @@ as a count and as many numbers (zigzag varints). The count 0 stands for the path
 
 from collections.abc import Sequence
 
-from monitoring.schema_registry.budget import DataInvalid
+from monitoring.schema_registry.decoding_limits import DataInvalid
 
 MAGIC = 0
 HEADER_BYTES = 5

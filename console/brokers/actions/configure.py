@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 from console.actions.action_type import ActionType, ApplyProgress, Params, TargetType
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.ui.settings_table import meaning
+from console.ui.setting_texts import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway

@@ -25,7 +25,7 @@ from console.actions.draft import (
 from console.actions.models import Plan
 from console.groups.actions import state_and_members
 from console.groups.actions.group_target import GROUP_TARGET
-from console.groups.offsets_after_reset import CommitInLog, ResetEffect, reset_effect
+from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
 from console.ui import numbers
 from console.ui.texts import first_lines
 from monitoring.gateway.errors import GatewayError

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, ApplyProgress, ItemsAction, Params, Unfinished
 from console.actions.draft import Draft, Facts, Proposal
 from console.actions.models import Plan
-from console.reassignments import cluster_state, moves, review
+from console.reassignments import cluster_state, moves, replication_throttle, review
 from console.reassignments.actions.partitions_target import PARTITIONS_TARGET
 from console.reassignments.moves import Move, MoveState
 from console.topics.actions.topic_target import names_as_resource
@@ -187,24 +187,30 @@ def _still_moving(
 
 
 def _set_throttle(gateway: Gateway, planned: list[Move], rate: int) -> None:
-    for topic, configs in moves.throttled_replicas(planned).items():
+    for topic, configs in replication_throttle.throttled_replicas(planned).items():
         gateway.topics.alter_configs(topic, configs)
-    rates = {moves.LEADER_RATE: str(rate), moves.FOLLOWER_RATE: str(rate)}
-    for broker in moves.throttled_brokers(planned):
+    rates = {
+        replication_throttle.LEADER_RATE: str(rate),
+        replication_throttle.FOLLOWER_RATE: str(rate),
+    }
+    for broker in replication_throttle.throttled_brokers(planned):
         gateway.broker_configs.alter(broker, rates)
 
 
 def _remove_throttle(gateway: Gateway, planned: list[Move]) -> None:
     """Remove the throttle settings; raises GatewayError if some could not be removed."""
     failures = []
-    for broker in moves.throttled_brokers(planned):
-        rates = {moves.LEADER_RATE: None, moves.FOLLOWER_RATE: None}
+    for broker in replication_throttle.throttled_brokers(planned):
+        rates = {replication_throttle.LEADER_RATE: None, replication_throttle.FOLLOWER_RATE: None}
         try:
             gateway.broker_configs.alter(broker, rates)
         except GatewayError as error:
             failures.append(error)
-    for topic in moves.throttled_replicas(planned):
-        names = {moves.LEADER_REPLICAS: None, moves.FOLLOWER_REPLICAS: None}
+    for topic in replication_throttle.throttled_replicas(planned):
+        names = {
+            replication_throttle.LEADER_REPLICAS: None,
+            replication_throttle.FOLLOWER_REPLICAS: None,
+        }
         try:
             gateway.topics.alter_configs(topic, names)
         except GatewayError as error:

@@ -5,7 +5,7 @@ from typing import Any
 from console.actions.action_type import Params
 from console.actions.draft import Change
 from console.schemas.schema_diff import ADDED, REMOVED, comparison
-from monitoring.schema_registry.client import Reference
+from monitoring.schema_registry.read_schemas import Reference
 from monitoring.schema_registry.subjects import SchemaText
 
 _CHANGES_MAX = 200

@@ -9,7 +9,7 @@ from console.topics.actions.affected_groups import groups_reading
 from console.topics.actions.topic_facts import read_existing
 from console.topics.actions.topic_target import TOPIC_TARGET
 from console.topics.actions.wait_for_leaders import wait_for_leaders, waiting_for_leaders
-from console.topics.restrictions import refuse_unchangeable
+from console.topics.changeable_topics import refuse_unchangeable
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
 

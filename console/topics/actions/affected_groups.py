@@ -1,4 +1,4 @@
-"""The groups that a change to a topic affects, as texts for the review."""
+"""The groups that a change to one or several topics affects, as texts for the review."""
 
 from collections import Counter
 
@@ -28,3 +28,15 @@ def groups_reading(topic: str, snapshot: Snapshot | None) -> list[str]:
     if ANY not in snapshot.scope.groups:
         return [*lines, _("Groups outside your scope may also read it.")]
     return lines or [_("No consumer group reads it.")]
+
+
+def groups_reading_each(names: list[str], snapshot: Snapshot | None) -> list[str]:
+    """A line with its groups for each topic that is read."""
+    if snapshot is None:
+        return [_("The groups that read them are unknown: there is no sample of this cluster yet.")]
+    lines = []
+    for name in names:
+        if groups := [row.group for row in snapshot.readers(name)]:
+            text = _("“%(topic)s” is read by %(groups)s")
+            lines.append(text % {"topic": name, "groups": ", ".join(groups[:5])})
+    return lines or [_("No consumer group reads them.")]

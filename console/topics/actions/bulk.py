@@ -13,12 +13,13 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused, Proposal
 from console.actions.models import Plan
-from console.topics.actions.configure import retention_warnings
+from console.topics.actions.affected_groups import groups_reading_each
 from console.topics.actions.purge import TopicLogs, read_logs, why_not_purgeable
 from console.topics.actions.topic_target import TOPIC_TARGET, names_as_resource
-from console.topics.restrictions import refuse_unchangeable
+from console.topics.changeable_topics import refuse_unchangeable
+from console.topics.setting_warnings import retention_warnings
 from console.ui import numbers
-from console.ui.settings_table import TOPIC_SOURCE, meaning
+from console.ui.setting_texts import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound, Refused
 from monitoring.gateway.gateway import Gateway
@@ -251,18 +252,6 @@ def purge_params(names: list[str], logs: Mapping[str, TopicLogs]) -> dict[str, A
         },
         "counts": {name: sum(map(len, logs[name].logs.values())) for name in names},
     }
-
-
-def groups_reading_each(names: list[str], snapshot: Snapshot | None) -> list[str]:
-    """A line with its groups for each topic that is read."""
-    if snapshot is None:
-        return [_("The groups that read them are unknown: there is no sample of this cluster yet.")]
-    lines = []
-    for name in names:
-        if groups := [row.group for row in snapshot.readers(name)]:
-            text = _("“%(topic)s” is read by %(groups)s")
-            lines.append(text % {"topic": name, "groups": ", ".join(groups[:5])})
-    return lines or [_("No consumer group reads them.")]
 
 
 def _retention_warnings(facts: Facts, configs: Mapping[str, Mapping[str, str | None]]) -> list[str]:

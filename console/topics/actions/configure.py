@@ -1,8 +1,5 @@
 """Change settings of a topic, or remove them so that the default applies."""
 
-import math
-from collections.abc import Mapping
-
 from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
@@ -11,14 +8,13 @@ from console.actions.models import Plan
 from console.topics.actions import fact_diff
 from console.topics.actions.topic_facts import read_existing
 from console.topics.actions.topic_target import TOPIC_TARGET
-from console.topics.restrictions import refuse_unchangeable
-from console.ui.settings_table import TOPIC_SOURCE, meaning
+from console.topics.changeable_topics import refuse_unchangeable
+from console.topics.setting_warnings import retention_warnings
+from console.ui.setting_texts import TOPIC_SOURCE, meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
-
-_RETENTION = ("retention.ms", "retention.bytes")
 
 
 class ConfigureTopic(ActionType):
@@ -119,26 +115,6 @@ def _meanings(name: str, before: str | None, after: str | None) -> str:
     """What the values are in a readable unit."""
     then, now = meaning(name, before), meaning(name, after)
     return f"{then} → {now}" if then and now else now
-
-
-def retention_warnings(
-    before: Mapping[str, str | None], after: Mapping[str, str | None]
-) -> list[str]:
-    """What a smaller retention deletes. Setting → its value in effect, before and after."""
-    text = _(
-        "With cleanup.policy=delete, records beyond the new “%(name)s” are deleted soon after the "
-        "change. The undo does not bring them back."
-    )
-    return [
-        text % {"name": name}
-        for name in _RETENTION
-        if name in after and _limit(after[name]) < _limit(before.get(name))
-    ]
-
-
-def _limit(value: str | None) -> float:
-    """A limit as a number; −1 is none."""
-    return float(value) if value and value.isdigit() else math.inf
 
 
 def _after(value: str | None, inherited: str | None) -> str:

@@ -8,8 +8,8 @@ from console.actions.models import Plan
 from console.topics.actions import fact_diff
 from console.topics.actions.topic_target import TOPIC_TARGET
 from console.topics.actions.wait_for_leaders import wait_for_leaders, waiting_for_leaders
-from console.topics.restrictions import why_not_changeable
-from console.ui.settings_table import meaning
+from console.topics.changeable_topics import why_not_changeable
+from console.ui.setting_texts import meaning
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway

@@ -22,7 +22,7 @@ from console.topics.actions import fact_diff
 from console.topics.actions.affected_groups import groups_reading
 from console.topics.actions.topic_facts import read_existing
 from console.topics.actions.topic_target import TOPIC_TARGET
-from console.topics.restrictions import refuse_unchangeable
+from console.topics.changeable_topics import refuse_unchangeable
 from console.ui import numbers
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot

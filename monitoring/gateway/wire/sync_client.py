@@ -1,7 +1,7 @@
 """Synchronous requests of the project's own client. Metadata is read with a new connection.
 
-Sampling has its own reader (sample_reader.py), and pages read the samples. This is for reads that
-need the cluster's current state, for example whether an address answers.
+Sampling has its own reader (monitoring/sampling/sample_reader.py), and pages read the samples. This
+is for reads that need the cluster's current state, for example whether an address answers.
 """
 
 from collections.abc import Sequence

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from console.accounts.principal import Principal
-from console.actions import models, plan_worker, registry, services, texts
+from console.actions import models, plan_worker, registry, services, state_texts
 from console.actions.draft import PlanRefused, StepState
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress
@@ -84,12 +84,12 @@ def test_a_stage_is_stored_as_a_key_and_translated_on_the_page(cluster, operator
     plan = propose(operator, cluster, "topic.create", name, **creation(name))
     services.confirm(plan, Principal(operator, ADDRESS), "")
     plan.refresh_from_db()
-    assert (plan.current_step, texts.current_step(plan)) == ("queued", "Waiting for a worker")
+    assert (plan.current_step, state_texts.current_step(plan)) == ("queued", "Waiting for a worker")
     plan.current_step = "leaders"
-    assert texts.current_step(plan) == "Waiting for leaders"
+    assert state_texts.current_step(plan) == "Waiting for leaders"
     plan.current_step = "Creating"  # of an older Aerie
     with translation.override("en"):
-        assert texts.current_step(plan) == "Creating"
+        assert state_texts.current_step(plan) == "Creating"
 
 
 def test_the_undo_of_a_topic_creation_deletes_the_topic(cluster, admin, client_of):

@@ -126,7 +126,7 @@ def test_a_check_without_new_ticks_reads_no_tick(redis_server, monkeypatch):
 
 
 def test_after_a_long_pause_only_the_ticks_of_the_sparkline_are_read(redis_server, monkeypatch):
-    monkeypatch.setattr(snapshot_cache, "POINTS_MAX", 3)
+    monkeypatch.setattr(snapshot_cache, "SPARKLINE_POINTS_MAX", 3)
     first = tick_now() - 9
     for number in range(first, first + 9):
         sample(number=number)

@@ -8,8 +8,8 @@ from console.produce.actions.mock_records import MockSpec
 from console.produce.mock_avro import json_schema_of
 from console.produce.mock_values import InvalidSchema, MockValues
 from monitoring.schema_registry.avro_encode import AvroEncoder
-from monitoring.schema_registry.client import Schema
 from monitoring.schema_registry.exact_json import exact_json
+from monitoring.schema_registry.read_schemas import Schema
 from tests.monitoring.schema_registry import serialized
 from tests.monitoring.schema_registry.serialized import logical
 

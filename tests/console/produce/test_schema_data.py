@@ -11,8 +11,8 @@ from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.produce import schema_data
 from monitoring.models import Cluster
-from monitoring.schema_registry.client import Schema
 from monitoring.schema_registry.compiled_schema import CompiledSchema
+from monitoring.schema_registry.read_schemas import Schema
 from tests.console.actions.conftest import confirm_and_run
 from tests.monitoring.schema_registry import serialized
 from tests.support.schema_registry import Registry, schema_registry

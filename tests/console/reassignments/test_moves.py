@@ -1,4 +1,4 @@
-"""What moves, how many bytes, and the throttle."""
+"""What moves, and how many bytes."""
 
 import pytest
 
@@ -38,11 +38,3 @@ def test_a_broker_gets_the_bytes_of_each_replica_that_is_added_to_it():
     others = [Move("orders", 1, (1,), (3, 1)), Move("orders", 2, (1,), (2,))]
     told = ReplicaSizes({("orders", 0): {1: 100, 2: 90}, ("orders", 1): {1: 7}}, {})
     assert moves.bytes_by_broker([MOVE, *others], told) == {2: None, 3: 107}
-
-
-def test_the_throttle_names_sources_and_targets_as_kafka_does():
-    changed = [MOVE, Move("orders", 1, (1, 2), (2, 1))]
-    assert moves.throttled_replicas(changed) == {
-        "orders": {moves.LEADER_REPLICAS: "0:1,0:2", moves.FOLLOWER_REPLICAS: "0:3"}
-    }
-    assert moves.throttled_brokers(changed) == [1, 2, 3]

@@ -8,7 +8,7 @@ from confluent_kafka import Producer
 from console.accounts.principal import Principal
 from console.actions import models, plan_queue, plan_worker, services
 from console.actions.models import Plan
-from console.reassignments import moves, reassignment_plans, reassignments_page
+from console.reassignments import reassignment_plans, reassignments_page, replication_throttle
 from console.reassignments.reassignment_plans import WantedAssignment
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
@@ -87,8 +87,8 @@ def test_partitions_move_with_a_throttle_that_is_removed(principal, cluster, top
     with for_cluster(cluster) as gateway:
         settings = {each.name: each for each in gateway.topics.describe_configs(topic)}
         rates = {each.name: each.value for each in gateway.broker_configs.describe(added[0])}
-    assert settings[moves.LEADER_REPLICAS].is_default
-    assert rates.get(moves.FOLLOWER_RATE) is None
+    assert settings[replication_throttle.LEADER_REPLICAS].is_default
+    assert rates.get(replication_throttle.FOLLOWER_RATE) is None
     undo = services.propose_undo(plan, principal, cluster)
     assert apply(undo).state == models.DONE, undo.outcome
     assert replicas_of(cluster, topic) == before
@@ -106,9 +106,15 @@ def test_a_reassignment_of_another_tool_is_listed_and_cancelled(principal, clust
     [absent] = {1, 2, 3} - set(before[0])
     with for_cluster(cluster) as gateway:
         for broker in (1, 2, 3):
-            rates = {moves.LEADER_RATE: "1000", moves.FOLLOWER_RATE: "1000"}
+            rates = {
+                replication_throttle.LEADER_RATE: "1000",
+                replication_throttle.FOLLOWER_RATE: "1000",
+            }
             gateway.broker_configs.alter(broker, rates)
-        names = {moves.LEADER_REPLICAS: "*", moves.FOLLOWER_REPLICAS: "*"}
+        names = {
+            replication_throttle.LEADER_REPLICAS: "*",
+            replication_throttle.FOLLOWER_REPLICAS: "*",
+        }
         gateway.topics.alter_configs(topic, names)
         target = (*before[0], absent)
         assert gateway.reassignments.alter({(topic, 0): target}) == {}

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from console.records.models import MaskingRule
-from console.segments import find_batches, partition_log, segment_page
+from console.segments import find_batches, partition_log, segment_content
 from console.segments.retention import Retention
 from monitoring import readiness_checks
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
@@ -285,7 +285,7 @@ def test_with_masked_records_sizes_are_rounded_and_positions_hidden(
 def test_with_masked_records_paging_does_not_reveal_positions(
     place, client_of, viewer, admin, monkeypatch
 ):
-    monkeypatch.setattr(segment_page, "PAGE_SIZE", 40)  # four digits are in no time by chance
+    monkeypatch.setattr(segment_content, "PAGE_SIZE", 40)  # four digits are in no time by chance
     client = client_of(viewer)
     rest = client.get(f"{place}/0").content.decode()
     [more] = re.findall(r'\?show=batches&amp;start=([^"]+)">More', rest)

@@ -1,30 +1,9 @@
-import pytest
-
-from console.ui.settings_table import build, meaning
+from console.ui.settings_table import build
 from monitoring.gateway.config_value import ConfigValue
 
 
 def entry(name, value, source="DEFAULT_CONFIG", sensitive=False):
     return ConfigValue(name, value, source, source == "DEFAULT_CONFIG", sensitive)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
-        ("retention.ms", "604800000", "7 days"),
-        ("retention.ms", "180000000", "≈ 2 days"),
-        ("retention.ms", "60500", "≈ 60 s"),
-        ("retention.ms", "-1", "no limit"),
-        ("segment.bytes", "1073741824", "1 GiB"),
-        ("flush.messages", "9223372036854775807", "no limit"),
-        ("flush.messages", "5", ""),
-        ("cleanup.policy", "delete", ""),
-        ("segment.ms", None, ""),
-        ("segment.ms", "soon", ""),
-    ],
-)
-def test_durations_and_sizes_have_readable_units(name, value, text):
-    assert meaning(name, value).replace("\u202f", " ") == text
 
 
 def test_changed_settings_are_counted_and_sorted_first():

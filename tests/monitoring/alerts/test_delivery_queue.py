@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from monitoring.alerts import delivery_queue, tasks
-from monitoring.alerts.payload import example_payload
+from monitoring.alerts.webhook_message import example_payload
 from monitoring.models import AlertDelivery
 from tests.support.waiting import wait_until
 from tests.support.worker import worker

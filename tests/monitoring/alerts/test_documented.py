@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from monitoring.alerts import tasks, webhook
+from monitoring.alerts.delivery_retries import WAITS_S
 from monitoring.alerts.evaluate import evaluate
-from monitoring.alerts.payload import body_of
-from monitoring.alerts.retry_waits import WAITS_S
+from monitoring.alerts.webhook_message import body_of
 from monitoring.models import AlertDelivery
 from tests.monitoring.tick_factory import make_tick
 

@@ -9,8 +9,8 @@ import pytest
 from django.utils import timezone
 
 from monitoring.alerts import tasks, webhook
-from monitoring.alerts.payload import example_payload, signature
-from monitoring.alerts.retry_waits import WAITS_S
+from monitoring.alerts.delivery_retries import WAITS_S
+from monitoring.alerts.webhook_message import example_payload, signature
 from monitoring.egress import url_checks
 from monitoring.models import AlertDelivery, AlertRule
 from monitoring.reasons import loads

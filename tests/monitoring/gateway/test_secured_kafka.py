@@ -12,14 +12,14 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from console.clusters.connection_errors import explain
+from console.clusters.connection_error_texts import explain
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.cluster_client import ClusterClient
-from monitoring.gateway.wire.sample_reader import SampleReader
 from monitoring.models import Cluster
+from monitoring.sampling.sample_reader import SampleReader
 from tests.support.kafka import ApacheKafka
 from tests.support.pki import Authority
 from tests.support.ports import free_port

@@ -6,7 +6,7 @@ from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.request_metrics import request_figures
-from monitoring.request_metrics.rows import ApiRow, Latency
+from monitoring.request_metrics.figures_between_readings import ApiRow, Latency
 from tests.monitoring.request_metrics.metrics_of_kafka import kafka_text
 from tests.support.hostile_http import answering
 

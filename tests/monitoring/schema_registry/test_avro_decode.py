@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.schema_registry.avro_decode import AvroSchema
-from monitoring.schema_registry.budget import DataInvalid, SchemaInvalid
+from monitoring.schema_registry.decoding_limits import DataInvalid, SchemaInvalid
 from tests.monitoring.schema_registry import serialized
 from tests.monitoring.schema_registry.serialized import logical
 from tests.support.hostile_http import MIB, memory_below

@@ -8,7 +8,7 @@ from google.protobuf import descriptor_pb2, struct_pb2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.schema_registry.budget import DataInvalid, SchemaInvalid
+from monitoring.schema_registry.decoding_limits import DataInvalid, SchemaInvalid
 from monitoring.schema_registry.protobuf_decode import ProtobufSchema
 from tests.monitoring.schema_registry import serialized
 from tests.support.hostile_http import MIB, memory_below

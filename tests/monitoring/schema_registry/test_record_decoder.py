@@ -7,8 +7,8 @@ from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.record_row import RecordRow
 from monitoring.reasons import Reason
 from monitoring.schema_registry import record_decoder
-from monitoring.schema_registry.client import Schema
 from monitoring.schema_registry.connection import RegistryError
+from monitoring.schema_registry.read_schemas import Schema
 from monitoring.schema_registry.record_decoder import RecordDecoder
 from monitoring.schema_registry.schema_cache import (
     MISSING_RETRY_S,

@@ -5,8 +5,8 @@ import pytest
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.egress.addresses import AllowedTarget
 from monitoring.schema_registry import subjects
-from monitoring.schema_registry.client import Reference
 from monitoring.schema_registry.connection import RegistryError
+from monitoring.schema_registry.read_schemas import Reference
 from monitoring.schema_registry.subjects import SchemaText, SubjectRow
 from tests.support.schema_registry import Registry, schema_registry
 

@@ -9,8 +9,8 @@ from confluent_kafka import Consumer, Producer
 from console.accounts.principal import Principal
 from console.actions import models, plan_worker, services
 from console.groups.offset_plans import propose_delete_offsets, propose_reset
-from console.groups.offsets_after_reset import ResetTo
-from console.groups.resolve_reset_on_cluster import Reset
+from console.groups.reset_resolution import Reset
+from console.groups.reset_rules import ResetTo
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from tests.console.actions.conftest import confirm_and_run

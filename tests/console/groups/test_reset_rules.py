@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.groups.offsets_after_reset import (
+from console.groups.reset_rules import (
     CommitInLog,
     InvalidInput,
     ResetEffect,

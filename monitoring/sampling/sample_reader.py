@@ -3,7 +3,8 @@
 Committed offsets are read before end offsets; otherwise the lag of a busy group could be negative.
 If a broker is down or slow, only its values are unknown, and `failures` has an entry for it.
 
-The members of unchanged groups are not decoded again. limits.py limits what is read.
+The members of unchanged groups are not decoded again. monitoring/gateway/wire/limits.py limits what
+is read.
 """
 
 import asyncio

@@ -8,9 +8,9 @@ import pytest
 from monitoring.clock import now_ms
 from monitoring.gateway import event_loop
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.wire.sample_reader import SampleReader
 from monitoring.sampling.assemble import assemble
 from monitoring.sampling.reader_pool import ReaderPool, SamplingTarget
+from monitoring.sampling.sample_reader import SampleReader
 from tests.support.processes import hung
 
 INTERVAL_MS = 8000

@@ -1,4 +1,4 @@
-from console.health.text_format import counter, gauge
+from console.health.prometheus_text import counter, gauge
 
 
 def test_the_lines_of_a_metric_follow_its_type():

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.actions.draft import PlanRefused, refuse_unread_partitions
-from console.groups.offsets_after_reset import (
+from console.groups.reset_rules import (
     PARTITIONS_MAX,
     CommitInLog,
     InvalidInput,

@@ -1,6 +1,6 @@
 import pytest
 
-from console.clusters.connection_errors import explain
+from console.clusters.connection_error_texts import explain
 from console.clusters.connection_steps import Step
 from monitoring.gateway.errors import GatewayError
 from monitoring.models import Cluster

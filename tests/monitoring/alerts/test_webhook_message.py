@@ -2,7 +2,7 @@ import hmac
 import json
 from hashlib import sha256
 
-from monitoring.alerts.payload import body_of, example_payload, signature
+from monitoring.alerts.webhook_message import body_of, example_payload, signature
 
 
 def test_the_signature_covers_the_time_and_the_body():

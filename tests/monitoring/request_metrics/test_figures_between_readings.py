@@ -5,7 +5,7 @@ import math
 import pytest
 
 from monitoring.request_metrics.counters import ApiCounters, Distribution, Reading
-from monitoring.request_metrics.rows import ApiRow, figures_between
+from monitoring.request_metrics.figures_between_readings import ApiRow, figures_between
 from tests.monitoring.request_metrics.metrics_of_kafka import kafka_text
 from tests.monitoring.request_metrics.test_counters import of_text
 

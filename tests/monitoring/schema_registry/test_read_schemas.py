@@ -6,12 +6,12 @@ import pytest
 
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.egress.addresses import AllowedTarget
-from monitoring.schema_registry import client, connection
-from monitoring.schema_registry.client import (
+from monitoring.schema_registry import connection, read_schemas
+from monitoring.schema_registry.connection import RegistryError
+from monitoring.schema_registry.read_schemas import (
     read_latest,
     read_schema,
 )
-from monitoring.schema_registry.connection import RegistryError
 from tests.support.hostile_http import MIB, answering, json_answer, memory_below, zstd_bomb
 from tests.support.pki import Authority
 from tests.support.schema_registry import schema_registry
@@ -114,10 +114,13 @@ def test_a_subject_that_no_page_can_show_is_left_out(registry):
 
 
 def test_references_are_limited_in_number(registry):
-    for number in range(client.REFERENCES_MAX + 5):
+    for number in range(read_schemas.REFERENCES_MAX + 5):
         before = [(f"r{number - 1}", f"s{number - 1}", 1)] if number else []
         registry.add(f"s{number}", "{}", references=before)
-    assert failure(settings(registry.url), client.REFERENCES_MAX).reason.code == "schema_references"
+    assert (
+        failure(settings(registry.url), read_schemas.REFERENCES_MAX).reason.code
+        == "schema_references"
+    )
 
 
 def test_a_schema_that_references_itself_ends(registry):

@@ -17,7 +17,6 @@ from monitoring.gateway.topic_partition import TopicPartition
 from monitoring.lag.formula import counted_lag
 
 PARTITIONS_MAX = 5000
-OFFSET_MAX = (1 << 63) - 1
 
 
 class ResetTo(StrEnum):
