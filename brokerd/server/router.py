@@ -23,7 +23,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import begin_task, in_thread
 from brokerd.garbage_collection import uncollected
 from brokerd.metric_counters import FETCH
-from brokerd.protocol.advertised_versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
+from brokerd.protocol.valid_versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import (

@@ -6,7 +6,7 @@ from importlib import import_module
 import brokerd.cli.start  # noqa: F401
 from brokerd.cli.main import TOOLS
 from brokerd.errors import KafkaError
-from brokerd.protocol.advertised_versions import ADVERTISED
+from brokerd.protocol.valid_versions import ADVERTISED
 from brokerd.protocol.messages import (
     decode_request,
     decode_response,

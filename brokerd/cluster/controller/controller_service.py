@@ -36,7 +36,7 @@ from brokerd.cluster.zookeeper.multi_operations import (
     Operation,
     SetData,
 )
-from brokerd.cluster.zookeeper.znode_json import (
+from brokerd.cluster.zookeeper.zk_data import (
     LoadedState,
     TopicNode,
     encode_feature,

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from brokerd.cluster.controller.partition_leader_election import first_state, next_state
 from brokerd.cluster.controller.topic_deletions import TopicDeletions
-from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
+from brokerd.cluster.zookeeper.zk_data import LoadedState, TopicNode
 from brokerd.replication.partition_state import PartitionState
 from brokerd.topic_partition import TopicPartition
 

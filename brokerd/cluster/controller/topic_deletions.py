@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.znode_json import TopicNode
+from brokerd.cluster.zookeeper.zk_data import TopicNode
 
 NOT_ANNOUNCED = -1
 

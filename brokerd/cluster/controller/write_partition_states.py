@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from brokerd.cluster.zookeeper import paths
 from brokerd.cluster.zookeeper.multi_operations import Create, Operation, SetData
-from brokerd.cluster.zookeeper.znode_json import encode_partition_state
+from brokerd.cluster.zookeeper.zk_data import encode_partition_state
 from brokerd.replication.partition_state import PartitionState
 
 

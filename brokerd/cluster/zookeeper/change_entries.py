@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.znode_json import (
+from brokerd.cluster.zookeeper.zk_data import (
     NodeFormatError,
     dump,
     parse_topic_id,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from brokerd.errors import ErrorCode
-from brokerd.protocol.advertised_versions import ADVERTISED
+from brokerd.protocol.valid_versions import ADVERTISED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.requests.request_context import Fields, RequestContext
 

@@ -16,7 +16,7 @@ from brokerd.cluster.topic_names import check_topic_name
 from brokerd.config.described_defaults import default_text
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME
 from brokerd.config.incremental_alter_configs import ConfigChange, ConfigOperation, apply_operations
-from brokerd.config.setting_update_modes import known_setting
+from brokerd.config.all_dynamic_configs import known_setting
 from brokerd.config.validate_dynamic_config import validate_change
 from brokerd.config.validate_topic_config import apply_changes, validate_topic_config
 from brokerd.config.value_parsers import ConfigType

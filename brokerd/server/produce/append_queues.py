@@ -27,7 +27,7 @@ from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import expect_busy_threads, in_turns
 from brokerd.log.append import AppendResult
-from brokerd.protocol.log_validator.validate_and_recompress import (
+from brokerd.log.log_validator.validate_and_recompress import (
     Batch,
     Work,
     validate_and_recompress,

@@ -15,7 +15,7 @@ from kio.serial import entity_writer as kio_writer
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
-from brokerd.protocol.advertised_versions import ADVERTISED
+from brokerd.protocol.valid_versions import ADVERTISED
 from brokerd.protocol.schema_writer import FieldShape, shapes
 
 SERVED = [

@@ -1,6 +1,6 @@
 """docs/protocol.md says what brokerd's own list says."""
 
-from brokerd.protocol.advertised_versions import ADVERTISED
+from brokerd.protocol.valid_versions import ADVERTISED
 from brokerd.protocol.api_keys import ApiKey
 from tests.support.protocol_page import rows
 

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from brokerd.clock import SystemClock
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
+from brokerd.cluster.zookeeper.zk_data import RegisteredBroker
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.errors import KafkaError

@@ -5,7 +5,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.advertised_versions import ADVERTISED
+from brokerd.protocol.valid_versions import ADVERTISED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import (
     decode_request,

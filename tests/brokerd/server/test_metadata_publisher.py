@@ -9,7 +9,7 @@ import pytest
 
 from brokerd import event_loop_turns
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.znode_json import Endpoint
+from brokerd.cluster.zookeeper.zk_data import Endpoint
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.partition_state import PartitionState

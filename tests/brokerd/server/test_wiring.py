@@ -3,7 +3,7 @@
 from typing import Any
 from unittest.mock import Mock
 
-from brokerd.protocol.advertised_versions import ADVERTISED
+from brokerd.protocol.valid_versions import ADVERTISED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.server.wiring import handlers
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from brokerd.cluster.controller.partition_state_machine import PartitionStateMachine
-from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
+from brokerd.cluster.zookeeper.zk_data import LoadedState, TopicNode
 from brokerd.replication.partition_state import PartitionState
 
 ID = UUID(int=7)

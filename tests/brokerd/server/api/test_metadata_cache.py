@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
+from brokerd.cluster.zookeeper.zk_data import RegisteredBroker
 from brokerd.errors import ErrorCode
 from brokerd.protocol.messages import decode_response, encode_response, response_frame
 from brokerd.replication.partition_state import PartitionState

@@ -16,7 +16,7 @@ from brokerd.protocol.framing import parse_header
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.fetch import fetch_steps
+from brokerd.server.fetch import served_fetch
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
 from brokerd.server.requests.purgatory import Purgatory
@@ -98,7 +98,7 @@ async def bench(
     request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Bench]:
     if request.param == "long":  # it is served in turns
-        monkeypatch.setattr(fetch_steps, "AT_ONCE_MAX", COUNT - 1)
+        monkeypatch.setattr(served_fetch, "AT_ONCE_MAX", COUNT - 1)
     with ExitStack() as stack:
         yield Bench(tmp_path, Client(stack))
 

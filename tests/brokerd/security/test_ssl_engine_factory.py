@@ -8,7 +8,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from brokerd.config.tls_settings import TLS13_SUITES, Store, TlsSettings
-from brokerd.security.build_ssl_context import (
+from brokerd.security.ssl_engine_factory import (
     StoreError,
     TlsError,
     client_context,

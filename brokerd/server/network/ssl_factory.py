@@ -1,4 +1,6 @@
-"""The TLS contexts of a broker's listeners: loaded, and replaced when its listeners change."""
+"""Keeps the TLS contexts of a broker's listeners, and loads them again when its listeners change
+(Kafka's SslFactory). `security/ssl_engine_factory.py` makes them.
+"""
 
 import asyncio
 import logging
@@ -6,12 +8,12 @@ import ssl
 from collections.abc import Mapping
 
 from brokerd.config.tls_settings import TlsSettings
-from brokerd.security.build_ssl_context import TlsError, server_context
+from brokerd.security.ssl_engine_factory import TlsError, server_context
 
 logger = logging.getLogger(__name__)
 
 
-class ListenerTlsContexts:
+class SslFactory:
     """`current` has those for connections from now on, by the name of the listener."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.log_validator.validate_records import (
+from brokerd.log.log_validator.validate_records import (
     REPORTED_MAX,
     RefusedRecords,
     Rules,

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.tls_settings import Store, TlsSettings
-from brokerd.security.build_ssl_context import TlsError
-from brokerd.server.network.listener_tls_contexts import ListenerTlsContexts
+from brokerd.security.ssl_engine_factory import TlsError
+from brokerd.server.network.ssl_factory import SslFactory
 from tests.support.pki import Authority
 
 
@@ -14,7 +14,7 @@ async def test_a_listener_whose_store_is_gone_keeps_its_context(tmp_path: Path) 
     store, issued = tmp_path / "store.pem", Authority("ours").issue("broker")
     store.write_text(issued.key + issued.chain)
     tls = {"TLS": TlsSettings(keystore=Store(str(store)), truststore=Store())}
-    contexts = ListenerTlsContexts()
+    contexts = SslFactory()
     contexts.current = await contexts.load(tls)
     assert (await contexts.load(tls))["TLS"] is not contexts.current["TLS"]
     store.unlink()
@@ -27,7 +27,7 @@ async def test_a_listener_whose_store_is_gone_keeps_its_context(tmp_path: Path) 
 
 
 async def test_a_check_changes_no_context() -> None:
-    contexts = ListenerTlsContexts()
+    contexts = SslFactory()
     with pytest.raises(TlsError):
         await contexts.check(TlsSettings(keystore=Store("/no/where.pem"), truststore=Store()))
     assert contexts.current == {}

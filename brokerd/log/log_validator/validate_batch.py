@@ -1,5 +1,5 @@
-"""Checks a producer's batch: chooses and runs the checks of `protocol/log_validator`, and says what
-must be done before the append.
+"""Checks a producer's batch: chooses and runs the other checks of this package, and says
+what must be done before the append.
 
 `validate_header_and_crc` always checks the header and the CRC. The records are checked on a
 compacted topic (each needs a key); if the topic limits timestamps or stores with another codec; if
@@ -10,12 +10,12 @@ is checked at once; all else is `Work` for a thread (`append_queues`).
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
 from brokerd.protocol.compression import Codec, TooManyBytes
-from brokerd.protocol.log_validator.validate_and_recompress import Work, validate_and_recompress
-from brokerd.protocol.log_validator.validate_header_and_crc import (
+from brokerd.log.log_validator.validate_and_recompress import Work, validate_and_recompress
+from brokerd.log.log_validator.validate_header_and_crc import (
     has_odd_header,
     validate_header_and_crc,
 )
-from brokerd.protocol.log_validator.validate_records import Rules
+from brokerd.log.log_validator.validate_records import Rules
 from brokerd.protocol.records import BatchHeader
 
 VALIDATE_ALL = "all"

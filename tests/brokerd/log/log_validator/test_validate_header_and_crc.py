@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.compression import Codec
-from brokerd.protocol.log_validator.validate_header_and_crc import (
+from brokerd.log.log_validator.validate_header_and_crc import (
     has_odd_header,
     is_plain,
     validate_header_and_crc,

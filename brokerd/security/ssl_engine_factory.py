@@ -1,4 +1,4 @@
-"""Builds the TLS contexts of listeners and of the tools, from PEM.
+"""Builds the TLS contexts of listeners and of the tools, from PEM (Kafka's SslEngineFactory).
 
 OpenSSL takes a key only from a file, so PEM that came as text goes through an anonymous file in
 memory. What OpenSSL says of a bad key or certificate is put into words that name the setting. A

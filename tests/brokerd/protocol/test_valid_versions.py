@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from brokerd.protocol.advertised_versions import ADVERTISED, is_flexible, is_served, known_flexible
+from brokerd.protocol.valid_versions import ADVERTISED, is_flexible, is_served, known_flexible
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import request_is_flexible, request_type
 

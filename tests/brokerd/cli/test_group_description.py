@@ -1,6 +1,6 @@
 """The order of the tables of consumer-groups."""
 
-from brokerd.cli.group_lines import Group, Member, offset_rows
+from brokerd.cli.group_description import Group, Member, offset_rows
 
 
 def member(name: str, *partitions: int) -> Member:

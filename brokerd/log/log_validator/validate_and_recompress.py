@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.compression import compress, decompress, require_readable
-from brokerd.protocol.log_validator.validate_records import (
+from brokerd.log.log_validator.validate_records import (
     REPORTED_MAX,
     RefusedRecords,
     Rules,

@@ -1,14 +1,15 @@
-"""Which versions of which API brokerd offers, and which it serves. An API stands here exactly when
-it has a handler. Produce is offered from 0 although 0-2 are refused: older librdkafka takes a
+"""Which versions of which API brokerd offers (Kafka's validVersions), and which it serves. An API
+stands here exactly when it has a handler; a comment names a codec that is written by hand, all else
+is coded by `messages`. Produce is offered from 0 although 0-2 are refused: older librdkafka takes a
 missing v0 for a broker without compression and silently sends uncompressed (KAFKA-18659).
 """
 
 from brokerd.protocol.api_keys import ApiKey
 
 ADVERTISED: dict[ApiKey, tuple[int, int]] = {
-    ApiKey.PRODUCE: (0, 11),
-    ApiKey.FETCH: (4, 17),
-    ApiKey.LIST_OFFSETS: (0, 9),
+    ApiKey.PRODUCE: (0, 11),  # produce_request, produce_response
+    ApiKey.FETCH: (4, 17),  # fetch_request, fetch_response
+    ApiKey.LIST_OFFSETS: (0, 9),  # version 0: list_offsets_v0
     ApiKey.METADATA: (0, 12),
     ApiKey.OFFSET_COMMIT: (2, 9),
     ApiKey.OFFSET_FETCH: (1, 9),
@@ -71,8 +72,8 @@ _FLEXIBLE_FROM: dict[int, int] = {
     ApiKey.METADATA: 9,
     ApiKey.API_VERSIONS: 3,
 }
-"""First version with compact lengths and tagged fields, for the codecs written by hand: to ask
-kio costs milliseconds at the first request of a version."""
+"""First version with compact lengths and tagged fields, of APIs that most clients use: to ask kio
+costs milliseconds at the first request of a version."""
 
 
 def is_served(api_key: int, version: int) -> bool:
@@ -88,6 +89,6 @@ def is_flexible(api_key: int, version: int) -> bool:
 
 
 def known_flexible(api_key: int, version: int) -> bool | None:
-    """As `is_flexible`; None where there is no hand-written codec."""
+    """As `is_flexible`; None for an API or version that is not in the table."""
     since = _FLEXIBLE_FROM.get(api_key)
     return version >= since if since is not None and is_served(api_key, version) else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.znode_json import topic_id_text
+from brokerd.cluster.zookeeper.zk_data import topic_id_text
 from brokerd.config.value_parsers import ConfigSource, comma_list
 
 REPORTS = (
