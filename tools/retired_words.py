@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.fetch.min_bytes_tracker": "brokerd.server.fetch.delayed_fetch",
     "brokerd.server.fetch.fetch_steps": "brokerd.server.fetch.served_fetch",
     "brokerd.cli.config_lines": "brokerd.cli.config_description",
     "brokerd.cli.group_lines": "brokerd.cli.group_description",

@@ -250,13 +250,9 @@ class Partition:
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """The answer to OffsetForLeaderEpoch: (epoch, its end offset). Raises KafkaError."""
-        self.log.check_end()
-        if epoch == self.leader_epoch:
-            return epoch, self.log.log_end_offset
-        found = self.log.epochs.end_offset_for(epoch, self.log.log_end_offset)
-        if found[0] == NO_EPOCH and 0 <= epoch < self.leader_epoch:
-            return self.log.epochs.latest, self.log.log_end_offset
-        return found
+        log = self.log
+        log.check_end()
+        return log.epochs.end_offset_for(epoch, log.log_end_offset, self.leader_epoch)
 
     # -- as a follower -----------------------------------------------------------------------------
 

@@ -30,10 +30,9 @@ from brokerd.protocol.framing import RequestHeader
 from brokerd.replication.partition import Partition
 from brokerd.replication.partition_state import NO_LEADER
 from brokerd.server.background.pending_reads import load_log
-from brokerd.server.fetch.delayed_fetch import delay_fetch
+from brokerd.server.fetch.delayed_fetch import MinBytesTracker, delay_fetch
 from brokerd.server.fetch.fetch_session import Session
 from brokerd.server.fetch.fetch_session_cache import FetchContext
-from brokerd.server.fetch.min_bytes_tracker import MinBytesTracker
 from brokerd.server.fetch.read_from_log import FetchAttempt
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Parts, Slot
