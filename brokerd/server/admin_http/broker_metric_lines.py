@@ -270,7 +270,7 @@ class BrokerMetricLines:
         yield from singles(
             "brokerd_connections",
             ("", "Open connections of all listeners.", len(socket_server.connections)),
-            ("_refused_total", "Refused by max.connections.per.ip.", socket_server.refused),
+            ("_refused_total", "Refused by max.connections.per.ip.", socket_server.acceptor.refused),
         )
 
     def _waiting(self) -> Iterator[str]:
