@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.log.cleaner.log_to_clean": "brokerd.log.cleaner.cleanable_offsets, .group_segments_by_size",
     "brokerd.server.fetch.min_bytes_tracker": "brokerd.server.fetch.delayed_fetch",
     "brokerd.server.fetch.fetch_steps": "brokerd.server.fetch.served_fetch",
     "brokerd.cli.config_lines": "brokerd.cli.config_description",
@@ -191,7 +192,7 @@ RETIRED = {
     "brokerd.protocol.batch_header_checks": "log_validator.validate_header_and_crc",
     "brokerd.log.segments.timestamp_search": "brokerd.log.segments.offset_for_timestamp",
     "NewlyIndexed": "RebuiltIndexes",
-    "brokerd.log.cleaner.plan": "brokerd.log.cleaner.log_to_clean",
+    "brokerd.log.cleaner.plan": "brokerd.log.cleaner.cleanable_offsets",
     "find_or_stand": "find_or_elect",
     "Controllership": "ElectedController",
     "monitoring.secrets": "monitoring.encryption",

@@ -13,6 +13,7 @@ other, and `replica.lag.time.max.ms` has no effect.
 """
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
@@ -34,6 +35,7 @@ TRAFFIC = (
     "failed_fetches",
 )  # fmt: skip
 """What a partition counts since it is on this broker."""
+_traffic_of = attrgetter(*TRAFFIC)
 
 
 def _nothing() -> None:
@@ -209,12 +211,9 @@ class Partition:
             f"broker {self.local_id} does not lead {self.topic}-{self.index}",
         )
 
-    def traffic(self) -> list[int]:
+    def traffic(self) -> tuple[int, ...]:
         """The counters, in the order of TRAFFIC."""
-        return [
-            self.bytes_in, self.bytes_out, self.messages_in, self.produces, self.fetches,
-            self.failed_produces, self.failed_fetches,
-        ]  # fmt: skip
+        return _traffic_of(self)
 
     @property
     def last_stable_offset(self) -> int:

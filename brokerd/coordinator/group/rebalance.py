@@ -4,7 +4,8 @@
     ─▶ the leader's assignment is written (sync_group.py) ─▶ syncs answered
 
 - The first rebalance of an empty group waits `group.initial.rebalance.delay.ms` for more members,
-  again after each new member, at most for the longest rebalance timeout.
+  again after each new member, at most for the longest rebalance timeout (Kafka's
+  InitialDelayedJoin: `Group.initial_delay`, set in `prepare`, prolonged in `end_joins`).
 - Any other ends as soon as all members joined again, at the latest after the longest rebalance
   timeout; then members that did not join are removed, static ones only when their session is over.
 - A member that does not sync within the longest rebalance timeout is removed, too.

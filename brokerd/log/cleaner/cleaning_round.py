@@ -15,10 +15,9 @@ from typing import Final
 import numpy as np
 
 from brokerd.log import file_names
-from brokerd.log.cleaner import log_to_clean
 from brokerd.log.cleaner.cleaned_segment_writer import Buffer, CleanedSegmentWriter
 from brokerd.log.cleaner.cleaned_transactions import Transactions
-from brokerd.log.cleaner.log_to_clean import SegmentFiles
+from brokerd.log.cleaner.group_segments_by_size import SegmentFiles, group_segments_by_size
 from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
 from brokerd.log.cleaner.record_filter import BatchRules, Rules, filter_batches
 from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
@@ -78,7 +77,7 @@ class _Cleaning:
         self._done.map_used = self._map.used
         rules = Rules(latest, self._job.now_ms, self._job.delete_retention_ms)
         transactions = Transactions(aborted)
-        for group in log_to_clean.group_segments(
+        for group in group_segments_by_size(
             [each for each in files if each.base_offset <= latest],
             segment_bytes=self._job.segment_bytes,
             index_bytes=self._job.segment_index_bytes,

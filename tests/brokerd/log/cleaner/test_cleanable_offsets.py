@@ -1,20 +1,12 @@
-"""What is dirty, which log is cleaned, and which segments are joined."""
+"""What is dirty, and which log is cleaned."""
 
 from dataclasses import replace
 
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.integer_ranges import INT32_MAX
-from brokerd.log.cleaner.log_to_clean import (
-    GROUP_SEGMENTS_MAX,
-    ClosedSegment,
-    LogToClean,
-    SegmentFiles,
-    find,
-    group_segments,
-    is_cleanable,
-)
+from brokerd.log.cleaner.cleanable_offsets import ClosedSegment, LogToClean, find
+from brokerd.log.cleaner.log_cleaner_manager import is_cleanable
 
 NOW_MS = 1_000_000
 CONFIG = LogConfig(cleanup_policy=("compact",))
@@ -70,39 +62,3 @@ def test_a_log_dirty_for_too_long_is_cleaned_however_little_it_is() -> None:
 def test_a_log_without_closed_segments_has_nothing_to_clean() -> None:
     dirty = find([], CONFIG, checkpoint=7, stable_offset=9, now_ms=NOW_MS)
     assert not is_cleanable(dirty, CONFIG)
-
-
-def bases(made: list[list[SegmentFiles]]) -> list[list[int]]:
-    return [[each.base_offset for each in group] for group in made]
-
-
-def test_neighbours_are_joined_up_to_the_size_of_a_segment_and_of_its_indexes() -> None:
-    files = [SegmentFiles(n, n + 1, 40, 8, 12) for n in range(5)]
-    assert bases(group_segments(files, segment_bytes=100, index_bytes=1000)) == [
-        [0, 1],
-        [2, 3],
-        [4],
-    ]
-    assert bases(group_segments(files, segment_bytes=1000, index_bytes=24)) == [[0, 1], [2, 3], [4]]
-    assert bases(group_segments(files, segment_bytes=1000, index_bytes=1000)) == [[0, 1, 2, 3, 4]]
-
-
-def test_a_segment_larger_than_allowed_stays_alone() -> None:
-    files = [SegmentFiles(n, n + 1, 400, 8, 12) for n in range(2)]
-    assert bases(group_segments(files, segment_bytes=100, index_bytes=1000)) == [[0], [1]]
-
-
-def test_offsets_of_a_joined_segment_fit_32_bits() -> None:
-    near = SegmentFiles(10, INT32_MAX + 11, 1, 0, 0)
-    far = SegmentFiles(10, INT32_MAX + 12, 1, 0, 0)
-    first = SegmentFiles(0, 10, 1, 0, 0)
-    begun = SegmentFiles(10, 11, 1, 0, 0)
-    assert len(group_segments([begun, near], segment_bytes=9, index_bytes=9)) == 1
-    assert len(group_segments([begun, far], segment_bytes=9, index_bytes=9)) == 2
-    assert len(group_segments([first, near], segment_bytes=9, index_bytes=9)) == 2
-
-
-def test_no_more_segments_are_joined_than_one_swap_can_rename() -> None:
-    files = [SegmentFiles(n, n + 1, 1, 0, 0) for n in range(GROUP_SEGMENTS_MAX + 1)]
-    made = group_segments(files, segment_bytes=10**6, index_bytes=10**6)
-    assert [len(group) for group in made] == [GROUP_SEGMENTS_MAX, 1]
