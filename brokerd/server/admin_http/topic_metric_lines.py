@@ -12,11 +12,15 @@ _TRAFFIC = {
     "bytes_in": ("bytesin_total", "Bytes of records appended for producers."),
     "bytes_out": ("bytesout_total", "Bytes of records sent to consumers."),
     "messages_in": ("messagesin_total", "Records appended for producers."),
-    "produces": ("totalproducerequests_total", "Batches to append, one for each partition of a Produce."),
-    "fetches": ("totalfetchrequests_total", "Partitions that were asked for by Fetch and are led here."),
-    "failed_produces": ("failedproducerequests_total", "Batches refused, expected refusals aside."),
-    "failed_fetches": ("failedfetchrequests_total", "Partitions of Fetch refused, expected refusals aside."),
-}
+    "produces": ("totalproducerequests_total",
+        "Batches to append, one for each partition of a Produce."),
+    "fetches": ("totalfetchrequests_total",
+        "Partitions that were asked for by Fetch and are led here."),
+    "failed_produces": ("failedproducerequests_total",
+        "Batches refused, expected refusals aside."),
+    "failed_fetches": ("failedfetchrequests_total",
+        "Partitions of Fetch refused, expected refusals aside."),
+}  # fmt: skip
 _LOG_SIZE = "kafka_log_log_size"
 
 _BY_PARTITION: tuple[tuple[str, str, str, Callable[[Partition], int]], ...] = (
