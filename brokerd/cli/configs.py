@@ -4,10 +4,10 @@ and their loggers; quotas of users, clients and addresses; SCRAM credentials."""
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from brokerd.cli import admin_calls, client_quotas, config_entities, scram_credentials
 
-from brokerd.cli import config_description
 from brokerd.cli.client import Client
 from brokerd.cli.config_entities import BROKERS, CLIENTS, IPS, LOGGERS, TOPICS, USERS, Entities
 from brokerd.cli.error_messages import raise_for_code
@@ -83,9 +83,9 @@ def _try_in_zookeeper(options: Options, entities: Entities) -> bool:
         if options.alter:
             broker.alter(*_changes(options))
             return True
-        print(config_description.heading("broker", name, everything=options.all))
+        print(_heading("broker", name, everything=options.all))
         for setting in broker.settings(_source(BROKERS, name)):
-            print(config_description.config_line(setting))
+            print(_config_line(setting))
     return True
 
 
@@ -186,15 +186,15 @@ def _describe(client: Client, options: Options, entities: Entities) -> None:
     else:  # '' is the default of all brokers
         names = [*map(str, sorted(client.brokers)), ""]
     for each in names:
-        print(config_description.heading(kind[:-1], each, everything=options.all))
+        print(_heading(kind[:-1], each, everything=options.all))
         sys.stdout.flush()
         _check_exists(client, kind, each)
         entries = admin_calls.describe_configs(client, RESOURCES[kind], [each])[each]
         everything = options.all or kind == LOGGERS
-        for entry in config_description.entries_to_show(
+        for entry in _entries_to_show(
             entries, _source(kind, each), everything=everything
         ):
-            print(config_description.config_line(entry))
+            print(_config_line(entry))
 
 
 def _source(kind: str, name: str) -> ConfigSource:
@@ -219,3 +219,31 @@ def _describe_quotas(client: Client, entities: Entities) -> None:
             continue
         raise_for_code(int(result.error_code), result.error_message)
         print(scram_credentials.credentials_line(result))
+
+
+def _heading(kind: str, name: str, *, everything: bool) -> str:
+    """The line above the settings of a topic or broker; '' is the default of all brokers."""
+    if not name:
+        return f"Default configs for {kind}s in the cluster are:"
+    return f"{'All' if everything else 'Dynamic'} configs for {kind} {name} are:"
+
+
+def _config_line(entry: Any) -> str:
+    synonyms = ", ".join(
+        f"{ConfigSource(each.source).name}:{each.name}={_value_text(each.value)}"
+        for each in entry.synonyms
+    )
+    sensitive = "true" if entry.is_sensitive else "false"
+    return (
+        f"  {entry.name}={_value_text(entry.value)} sensitive={sensitive} synonyms={{{synonyms}}}"
+    )
+
+
+def _entries_to_show(entries: Sequence[Any], source: int, *, everything: bool) -> list[Any]:
+    """The settings that --describe shows, sorted by name: all, or those of one source."""
+    shown = [each for each in entries if everything or each.config_source == source]
+    return sorted(shown, key=lambda each: str(each.name))
+
+
+def _value_text(value: str | None) -> str:
+    return "null" if value is None else value

@@ -12,7 +12,7 @@ from typing import Final
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.append import Staged
+from brokerd.log.stage_append import Staged
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.sparse_indexing import index_batches
 from brokerd.log.indexes.transaction_index import AbortedTxn

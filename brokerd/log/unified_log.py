@@ -27,7 +27,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import producer_snapshot
-from brokerd.log.append import AppendResult, Buffer, stage, stage_replicated
+from brokerd.log.stage_append import AppendResult, Buffer, stage, stage_replicated
 from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead

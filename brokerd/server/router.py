@@ -39,7 +39,7 @@ from brokerd.server.network.loop_tick import LoopTick
 from brokerd.server.network.output import HELD_BYTES_MAX, Slot, UnreadableError
 from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
 from brokerd.server.produce.produce_handler import ProduceHandler
-from brokerd.server.produce.responses import refuse_old_produce
+from brokerd.server.produce.produce_responder import refuse_old_produce
 from brokerd.server.requests.request_codec import (
     as_kafka_error,
     decode_request,

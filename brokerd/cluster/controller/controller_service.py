@@ -23,8 +23,10 @@ from uuid import UUID, uuid4
 from kazoo.exceptions import NodeExistsError
 
 from brokerd.cluster.controller.controller_election import ControllerEpoch
-from brokerd.cluster.controller.partition_state_machine import PartitionStateMachine
-from brokerd.cluster.controller.write_partition_states import state_operations
+from brokerd.cluster.controller.partition_state_machine import (
+    PartitionStateMachine,
+    state_operations,
+)
 from brokerd.cluster.controller.znode_removal import purge_applied, purge_old, remove_topic
 from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic

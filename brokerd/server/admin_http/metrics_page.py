@@ -14,7 +14,7 @@ from brokerd.server.admin_http.partition_counts import (
     PartitionCounts,
 )
 from brokerd.server.admin_http.topic_metric_lines import partition_lines, topic_lines
-from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
 
 PIECE_CHARS = 1 << 16
 
@@ -22,7 +22,7 @@ PIECE_CHARS = 1 << 16
 @dataclass(frozen=True, slots=True)
 class PrometheusPage:
     broker_lines: BrokerMetricLines
-    groups: GroupService
+    groups: GroupCoordinatorService
     replicas: ReplicaManager
 
     async def render(self, *, by_partition: bool) -> AsyncIterator[str]:

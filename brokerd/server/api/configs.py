@@ -15,7 +15,7 @@ from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.config.described_defaults import default_text
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME
-from brokerd.config.incremental_alter_configs import ConfigChange, ConfigOperation, apply_operations
+from brokerd.config.prepare_incremental_configs import ConfigChange, ConfigOperation, apply_operations
 from brokerd.config.all_dynamic_configs import known_setting
 from brokerd.config.validate_dynamic_config import validate_change
 from brokerd.config.validate_topic_config import apply_changes, validate_topic_config

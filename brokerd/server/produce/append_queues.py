@@ -26,7 +26,7 @@ from typing import Any
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import expect_busy_threads, in_turns
-from brokerd.log.append import AppendResult
+from brokerd.log.stage_append import AppendResult
 from brokerd.log.log_validator.validate_and_recompress import (
     Batch,
     Work,

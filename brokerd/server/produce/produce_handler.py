@@ -17,7 +17,7 @@ from typing import Any
 
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.append import AppendResult
+from brokerd.log.stage_append import AppendResult
 from brokerd.protocol.framing import RequestHeader, parse_header
 from brokerd.log.log_validator.validate_and_recompress import Work
 from brokerd.protocol.produce_request import PartitionRecords, ProduceRequest, decode_produce
@@ -32,7 +32,7 @@ from brokerd.server.produce.produce_metadata import (
     PartitionResult,
     ProduceMetadata,
 )
-from brokerd.server.produce.responses import ProduceResponder
+from brokerd.server.produce.produce_responder import ProduceResponder
 from brokerd.log.log_validator.validate_batch import (
     VALIDATE_ALL,
     may_validate_records,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode
 from brokerd.log import producer_snapshot, producer_state_manager
-from brokerd.log.append import AppendResult
+from brokerd.log.stage_append import AppendResult
 from brokerd.log.producer_state_manager import (
     BATCHES_KEPT,
     SEQUENCE_MAX,

@@ -15,6 +15,7 @@ from brokerd.security.ssl_engine_factory import (
     openssl_name,
     pem,
     problems_of,
+    rsa_bits,
     server_context,
 )
 from tests.support.pki import Authority, Issued
@@ -170,3 +171,33 @@ def test_pem_that_ends_too_early_takes_nothing_from_what_follows(issued: Issued)
 
 def test_a_file_full_of_beginnings_is_read_in_one_pass() -> None:
     assert pem("-----BEGIN A-----" * 60_000) == ""
+
+
+def der(chain: str) -> bytes:
+    return ssl.PEM_cert_to_DER_cert(chain)
+
+
+def certificate(bits: int) -> bytes:
+    """Of a key that nobody has: a modulus needs no factors to be signed for."""
+    key = rsa.RSAPublicNumbers(65537, (1 << bits) - 1).public_key()
+    return der(Authority("ours").certify("broker", key))
+
+
+@pytest.mark.parametrize("bits", [2048, 8192, 16384])
+def test_the_bits_of_the_modulus_are_told(bits: int) -> None:
+    assert rsa_bits(certificate(bits)) == bits
+
+
+def test_keys_of_other_kinds_have_none() -> None:
+    assert rsa_bits(der(Authority("ours").issue("broker").chain)) == 0
+
+
+def test_what_is_no_certificate_is_refused_wherever_it_ends() -> None:
+    whole = certificate(2048)
+    assert rsa_bits(whole) == 2048
+    for size in range(len(whole)):
+        with pytest.raises(ValueError, match="end"):
+            rsa_bits(whole[:size])
+    for noise in (b"\x30\xff", b"\x30\x84\xff\xff\xff\xff", bytes(50), b"\x30\x00"):
+        with pytest.raises(ValueError, match=r"end|unpack"):
+            rsa_bits(noise)

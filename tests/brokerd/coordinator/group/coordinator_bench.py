@@ -8,14 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import (
-    join_group,
-    leave_group,
-    offset_commit,
-    offset_deletion,
-    sync_group,
-)
-from brokerd.coordinator.group.group_coordinator import GroupCoordinator
+from brokerd.coordinator.group import join_group, leave_group, offset_commit, sync_group
+from brokerd.coordinator.group import group_and_offset_deletion
+from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import (
     CommitRequest,
     DeleteReply,
@@ -53,7 +48,7 @@ class Bench:
     replies: dict[int, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.core = GroupCoordinator(self.config)
+        self.core = GroupCoordinatorShard(self.config)
         self.take(self.core.loaded(self.clock.now_ms()))
         self.tickets = 0
 
@@ -90,7 +85,7 @@ class Bench:
 
     def restart(self) -> None:
         """Another broker takes over: everything in memory is gone, the log is replayed."""
-        self.core = GroupCoordinator(self.config)
+        self.core = GroupCoordinatorShard(self.config)
         for record in self.records():
             self.core.store.replay(record)
         self.take(self.core.loaded(self.clock.now_ms()))
@@ -175,7 +170,7 @@ class Bench:
     def delete(self, group_id: str = GROUP) -> ErrorCode | None:
         ticket = self._ticket()
         self.take(
-            self.core.handle(self.clock.now_ms(), offset_deletion.delete_group, ticket, group_id)
+            self.core.handle(self.clock.now_ms(), group_and_offset_deletion.delete_group, ticket, group_id)
         )
         reply: DeleteReply | None = self.replies.get(ticket)
         return None if reply is None else reply.error
@@ -183,7 +178,7 @@ class Bench:
     def delete_offsets(self, *partitions: TopicPartition) -> list[ErrorCode]:
         ticket = self._ticket()
         effects = self.core.handle(
-            self.clock.now_ms(), offset_deletion.delete_offsets, ticket, GROUP, partitions
+            self.clock.now_ms(), group_and_offset_deletion.delete_offsets, ticket, GROUP, partitions
         )
         self.take(effects)
         reply: OffsetsReply = self.replies[ticket]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.append import AppendResult
+from brokerd.log.stage_append import AppendResult
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from brokerd.log.log_validator.validate_and_recompress import Work

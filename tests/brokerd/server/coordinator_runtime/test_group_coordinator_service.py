@@ -13,7 +13,7 @@ from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC, partiti
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.io.open_files import FileRange
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.coordinator_runtime import group_service
+from brokerd.server.coordinator_runtime import group_coordinator_service
 from tests.brokerd.server.group_broker import GroupBroker
 from tests.brokerd.server.group_requests import (
     GROUP,
@@ -146,7 +146,7 @@ async def test_a_load_that_failed_is_tried_again(
         return read(found)
 
     monkeypatch.setattr(FileRange, "read", failing_first)
-    monkeypatch.setattr(group_service, "RETRY_MIN_S", 0.001)
+    monkeypatch.setattr(group_coordinator_service, "RETRY_MIN_S", 0.001)
     await broker.restart()
     await broker.ready()
     assert await committed(broker) == {("t", 0): 7}

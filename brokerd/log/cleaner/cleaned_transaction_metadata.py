@@ -1,4 +1,5 @@
-"""Transactions while a log is cleaned: which batches are aborted, which markers may be removed.
+"""Transactions while a log is cleaned (Kafka's CleanedTransactionMetadata): which batches are
+aborted, which markers may be removed.
 
 Records of aborted transactions go at once. The marker that ends a transaction may go once a
 cleaning has met none of its batches; it then waits for its delete horizon as a tombstone does.
@@ -12,7 +13,7 @@ from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.indexes.transaction_index import AbortedTxn
 
 
-class Transactions:
+class CleanedTransactionMetadata:
     """Fed with all batches of a range in order. `kept` collects the entries to be kept. `aborted`
     may know more than the range: transactions that ended before it or end behind it."""
 

@@ -1,4 +1,5 @@
-"""The records of `__transaction_state`: what a transaction coordinator writes down.
+"""The records of `__transaction_state`: what a transaction coordinator writes down
+(Kafka's TransactionLog).
 
 All numbers are big-endian; a string is an int16 length and UTF-8. A key is its version (int16, 0)
 and the transactional id. A value, whose version is 0 up to Apache Kafka 3.9

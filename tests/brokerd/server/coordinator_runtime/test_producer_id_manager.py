@@ -2,17 +2,17 @@
 
 import pytest
 
-from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
+from brokerd.server.coordinator_runtime.producer_id_manager import ProducerIdManager
 
 
-def source_of(*blocks: tuple[int, int]) -> ProducerIdSource:
+def source_of(*blocks: tuple[int, int]) -> ProducerIdManager:
     """One whose cluster gives these blocks, one after another."""
     left = iter(blocks)
 
     async def claim() -> tuple[int, int]:
         return next(left)
 
-    return ProducerIdSource(claim)
+    return ProducerIdManager(claim)
 
 
 async def test_a_block_is_handed_out_to_its_last_id() -> None:

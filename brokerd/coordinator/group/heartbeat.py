@@ -1,5 +1,6 @@
-"""Sessions of members. A member is heard of when it joins, syncs, sends a heartbeat or commits, and
-when a request of its own that waited is answered; else it is removed after its session timeout.
+"""Heartbeat, and the sessions of members. A member is heard of when it joins, syncs, sends a heartbeat
+or commits, and when a request of its own that waited is answered; else it is removed after its
+session timeout.
 """
 
 from brokerd.coordinator.group.deadline_heap import Timer
@@ -10,11 +11,11 @@ from brokerd.coordinator.group.messages import HeartbeatRequest
 from brokerd.errors import ErrorCode
 
 
-def renew(context: EventContext, group: Group, member: Member) -> None:
+def renew_session(context: EventContext, group: Group, member: Member) -> None:
     context.set_deadline(Timer.SESSION, group, member.session_timeout_ms, member.member_id)
 
 
-def end(context: EventContext, group: Group, member_id: str) -> None:
+def end_session(context: EventContext, group: Group, member_id: str) -> None:
     context.cancel_deadline(Timer.SESSION, group, member_id)
 
 
@@ -27,5 +28,5 @@ def heartbeat(context: EventContext, request: HeartbeatRequest) -> ErrorCode:
     if error is not ErrorCode.NONE:
         return error
     answer = ANSWERS[Request.HEARTBEAT][group.state]
-    renew(context, group, group.members[request.member_id])
+    renew_session(context, group, group.members[request.member_id])
     return answer if isinstance(answer, ErrorCode) else ErrorCode.NONE

@@ -1,5 +1,5 @@
 """The four operations of IncrementalAlterConfigs (KIP-339), for settings of every kind of resource,
-as text. Pure."""
+as text (Kafka's ConfigAdminManager.prepareIncrementalConfigs). Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,9 +1,10 @@
-"""The classic group coordinator of one partition of `__consumer_offsets`, without I/O.
+"""The classic group coordinator of one partition of `__consumer_offsets`, without I/O (Kafka's
+GroupCoordinatorShard).
 
 A runtime passes it events, each with the time, and carries out the `Effects` that it returns:
 
     requests   heartbeat; handle, with a function of join_group, sync_group, leave_group,
-               offset_commit or offset_deletion
+               offset_commit or group_and_offset_deletion
     time       tick, due at `next_deadline_ms`
     log        write_done, write_failed or write_timed_out for each `Write` of the effects, in order
     loading    every record of the partition is replayed into `store`; then loaded
@@ -19,7 +20,8 @@ from dataclasses import replace
 from typing import Concatenate, ParamSpec
 
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import offset_expiration, rebalance, sessions
+from brokerd.coordinator.group import offset_expiration, rebalance
+from brokerd.coordinator.group.heartbeat import heartbeat, renew_session
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group
@@ -43,7 +45,7 @@ DUE_MAX = 200
 """Deadlines that one tick handles, so that no tick takes long; the next tick is due at once."""
 
 
-class GroupCoordinator:
+class GroupCoordinatorShard:
     """One per partition led; not thread-safe, called from one loop."""
 
     def __init__(
@@ -72,7 +74,7 @@ class GroupCoordinator:
             )
             state.groups[group_id] = group
             for member in group.members.values():
-                sessions.renew(context, group, member)
+                renew_session(context, group, member)
             if len(group.members) > state.config.size_max:
                 rebalance.prepare(context, group)
         check_ms = state.config.offsets_retention_check_ms
@@ -91,7 +93,7 @@ class GroupCoordinator:
         return context.effects
 
     def heartbeat(self, request: HeartbeatRequest, now_ms: int) -> ErrorCode:
-        return sessions.heartbeat(EventContext(self._state, now_ms), request)
+        return heartbeat(EventContext(self._state, now_ms), request)
 
     # What became of writes
 

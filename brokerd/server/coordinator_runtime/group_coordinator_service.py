@@ -1,4 +1,5 @@
-"""The group coordinator of this broker: one GroupRuntime per partition of `__consumer_offsets` led.
+"""The group coordinator of this broker (Kafka's GroupCoordinatorService): one GroupRuntime for each
+partition of `__consumer_offsets` that it leads.
 
 It begins and ends a runtime with this broker's leadership of the partition, and loads one partition
 at a time. It finds the runtime for a request, and the broker that coordinates a group
@@ -46,7 +47,7 @@ def group_config(config: BrokerConfig) -> GroupConfig:
     )
 
 
-class GroupService:
+class GroupCoordinatorService:
     def __init__(
         self,
         config: BrokerConfig,

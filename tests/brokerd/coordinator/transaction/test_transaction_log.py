@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokerd.coordinator.transaction.records import (
+from brokerd.coordinator.transaction.transaction_log import (
     STATES,
     TransactionValue,
     decode_key,

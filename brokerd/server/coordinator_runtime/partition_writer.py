@@ -1,4 +1,5 @@
-"""Appends the writes of a group coordinator to its partition, and reports what became of them.
+"""Appends the writes of a group coordinator to its partition, and reports what became of them
+(Kafka's PartitionWriter).
 
 All writes of one iteration of the event loop are appended together, in few batches. A write is
 
@@ -15,7 +16,7 @@ from typing import NamedTuple, Protocol
 from brokerd.coordinator.group.messages import Write
 from brokerd.coordinator.group.records import encode_key, encode_value
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.append import AppendResult
+from brokerd.log.stage_append import AppendResult
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.ack_queue import WAITS
 from brokerd.replication.partition import Partition
@@ -68,7 +69,7 @@ _MEMBER_ERRORS: dict[ErrorCode, ErrorCode] = {
 GroupMetadataManager do it: errors that a consumer knows."""
 
 
-class GroupWrites:
+class PartitionWriter:
     __slots__ = ("_acks", "_events", "_is_closed", "_partition", "_timeout_s", "queued")
 
     def __init__(

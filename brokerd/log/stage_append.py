@@ -1,4 +1,5 @@
-"""Stages an append: what is computed for a group of batches before it is written.
+"""Stages an append: what is computed for a group of batches before it is written (in Kafka's
+UnifiedLog.append: analyzeAndValidateRecords, assigned offsets, analyzeAndValidateProducerState).
 
 Nothing here changes the log. Offsets and leader epoch are written into the batches (both are
 outside the CRC); the rest is collected in a `Staged`, which the log applies after the write

@@ -1,12 +1,12 @@
-"""Producer ids for this broker's clients, out of the block that the cluster gave it. What is left
-of a block at a restart is lost.
+"""Producer ids for this broker's clients, out of the block that the cluster gave it (Kafka's
+ProducerIdManager). What is left of a block at a restart is lost.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 
 
-class ProducerIdSource:
+class ProducerIdManager:
     """Hands ids out one by one; `claim` gives the next block, both ends included."""
 
     def __init__(self, claim: Callable[[], Awaitable[tuple[int, int]]]) -> None:

@@ -23,8 +23,8 @@ from brokerd.log.end_transaction_marker import ABORT, COMMIT
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import TRANSACTIONAL, Record, encode_batch
-from brokerd.server.coordinator_runtime import group_loading
-from brokerd.server.coordinator_runtime.group_loading import load
+from brokerd.server.coordinator_runtime import coordinator_loader
+from brokerd.server.coordinator_runtime.coordinator_loader import load
 from tests.brokerd.log.support import open_manager, segments_of
 from tests.brokerd.log.test_transactions import end, put
 
@@ -121,7 +121,7 @@ async def test_an_empty_partition_is_loaded_at_once(log: UnifiedLog) -> None:
 async def test_many_slices_over_many_segments_leave_the_loop_its_turns(
     log: UnifiedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_loading, "SLICE_BYTES", 64 * 1024)
+    monkeypatch.setattr(coordinator_loader, "SLICE_BYTES", 64 * 1024)
     monkeypatch.setattr(event_loop_turns, "TURN_S", 0)
     for first in range(0, 20_000, 1_000):
         append(log, *(commit(n) for n in range(first, first + 1_000)))

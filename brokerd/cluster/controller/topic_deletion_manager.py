@@ -1,4 +1,4 @@
-"""Progress of the deletions of topics (pure).
+"""Progress of the deletions of topics (Kafka's TopicDeletionManager). Pure.
 
     requested   →  announced (entry N)  →  stopped everywhere  →  completed
                    at once                 every replica's broker is live and has applied ≥ N
@@ -25,7 +25,7 @@ class Deletion:
     announced: int = NOT_ANNOUNCED
 
 
-class TopicDeletions:
+class TopicDeletionManager:
     """Deletions that are not complete. `applied` is the last entry that each broker applied, `live`
     the brokers that are live, `offline` the topics with a replica that its live broker cannot
     serve."""
