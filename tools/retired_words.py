@@ -21,7 +21,7 @@ RETIRED = {
     "brokerd.log.close_all_logs": "brokerd.log.log_manager",
     "brokerd.protocol.record_by_timestamp": "brokerd.log.segments.offset_for_timestamp",
     "brokerd.security.rsa_size": "brokerd.security.ssl_engine_factory",
-    "brokerd.cluster.controller.write_partition_states": "cluster.controller.partition_state_machine",
+    "brokerd.cluster.controller.write_partition_states": "controller.partition_state_machine",
     "TopicDeletions": "TopicDeletionManager",
     "GroupService": "GroupCoordinatorService",
     "GroupWrites": "PartitionWriter",
@@ -30,7 +30,7 @@ RETIRED = {
     "brokerd.config.incremental_alter_configs": "brokerd.config.prepare_incremental_configs",
     "brokerd.log.cleaner.cleaned_transactions": "brokerd.log.cleaner.cleaned_transaction_metadata",
     "brokerd.log.append": "brokerd.log.stage_append",
-    "brokerd.coordinator.group.offset_deletion": "coordinator.group.group_and_offset_deletion",
+    "brokerd.coordinator.group.offset_deletion": "coordinator.group.deletion",
     "brokerd.cluster.controller.topic_deletions": "cluster.controller.topic_deletion_manager",
     "brokerd.server.coordinator_runtime.group_service": "coordinator_runtime.group_coordinator_service",  # noqa: E501
     "brokerd.coordinator.group.group_coordinator": "coordinator.group.group_coordinator_shard",

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brokerd.cli import admin_calls, client_quotas, config_entities, scram_credentials
-
 from brokerd.cli.client import Client
 from brokerd.cli.config_entities import BROKERS, CLIENTS, IPS, LOGGERS, TOPICS, USERS, Entities
 from brokerd.cli.error_messages import raise_for_code
@@ -191,9 +190,7 @@ def _describe(client: Client, options: Options, entities: Entities) -> None:
         _check_exists(client, kind, each)
         entries = admin_calls.describe_configs(client, RESOURCES[kind], [each])[each]
         everything = options.all or kind == LOGGERS
-        for entry in _entries_to_show(
-            entries, _source(kind, each), everything=everything
-        ):
+        for entry in _entries_to_show(entries, _source(kind, each), everything=everything):
             print(_config_line(entry))
 
 

@@ -4,9 +4,7 @@ printed to standard output, after `Error:`, and the exit code is 0."""
 import sys
 from collections.abc import Sequence
 
-from brokerd.cli import admin_calls, group_calls, reset_offsets
-
-from brokerd.cli import group_description
+from brokerd.cli import admin_calls, group_calls, group_description, reset_offsets
 from brokerd.cli.client import Client
 from brokerd.cli.group_description import Group
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int64, run

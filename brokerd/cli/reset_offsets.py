@@ -5,9 +5,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from brokerd.cli import admin_calls, group_calls, reset_arguments
-
-from brokerd.cli import group_description
+from brokerd.cli import admin_calls, group_calls, group_description, reset_arguments
 from brokerd.cli.client import Client
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int64, read_text
 from brokerd.cli.reset_arguments import Plan

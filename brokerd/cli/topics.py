@@ -8,9 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-from brokerd.cli import admin_calls
-
-from brokerd.cli import topic_description
+from brokerd.cli import admin_calls, topic_description
 from brokerd.cli.client import Client
 from brokerd.cli.error_messages import raise_for_code
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int32, run
@@ -248,7 +246,9 @@ def _describe(client: Client, options: Options) -> None:
         if not reports and (has_overrides or not options.topics_with_overrides):
             print(topic_description.topic_line(topic, settings, moving[name]))
         if not options.topics_with_overrides:
-            for line in topic_description.partition_lines(topic, settings, moving[name], reports, live):
+            for line in topic_description.partition_lines(
+                topic, settings, moving[name], reports, live
+            ):
                 print(line)
 
 

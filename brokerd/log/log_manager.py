@@ -299,8 +299,8 @@ class LogManager:
 
 
 def close_all(logs: Iterable[UnifiedLog]) -> dict[str, str]:
-    """Closes logs cleanly: afterwards every recovery point is the log end. Returns the log directories
-    with a log that could not be closed, and the reason."""
+    """Closes logs cleanly: afterwards every recovery point is the log end. Returns the log
+    directories with a log that could not be closed, and the reason."""
     failures: dict[str, str] = {}
     dirty: dict[str, list[UnifiedLog]] = {}
     everything = list(logs)

@@ -20,8 +20,8 @@ _VERIFY = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ss
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 
 RSA_BITS_MAX = 8192
-"""Signing takes eight times as long with twice the bits, and a broker signs on its event loop: with a
-key of 16,384 bits each handshake would hold up everybody."""
+"""Signing takes eight times as long with twice the bits, and a broker signs on its event loop: with
+a key of 16,384 bits each handshake would hold up everybody."""
 _OF_RSA = bytes.fromhex("2a864886f70d0101")
 """How the names of RSA's algorithms begin (PKCS #1)."""
 _SPKI = 5

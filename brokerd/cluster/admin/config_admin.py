@@ -12,8 +12,7 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotE
 
 from brokerd.cluster.admin.item_outcomes import as_kafka_error, unreachable
 from brokerd.cluster.cluster_state_wait import ClusterStateWait
-from brokerd.cluster.zookeeper import bulk_reads, paths
-from brokerd.cluster.zookeeper import zk_data
+from brokerd.cluster.zookeeper import bulk_reads, paths, zk_data
 from brokerd.cluster.zookeeper.multi_operations import Create, Delete, Operation, SetData
 from brokerd.cluster.zookeeper.zk_data import NodeFormatError
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, Node, ZooKeeper

@@ -5,8 +5,7 @@ was read. After a lost connection the outcome is unknown and the block is given 
 from kazoo.exceptions import BadVersionError
 
 from brokerd.cluster.admin.item_outcomes import unreachable
-from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper import zk_data
+from brokerd.cluster.zookeeper import paths, zk_data
 from brokerd.cluster.zookeeper.zk_data import ProducerIdBlock
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError

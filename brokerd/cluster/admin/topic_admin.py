@@ -30,8 +30,7 @@ from brokerd.cluster.cluster_state_wait import ClusterStateWait
 from brokerd.cluster.controller.controller_service import ControllerService
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.topic_names import QUORUM_TOPIC, collision_key, is_topic_name
-from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper import zk_data
+from brokerd.cluster.zookeeper import paths, zk_data
 from brokerd.cluster.zookeeper.multi_operations import ANY_VERSION, Create, Operation, SetData
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
@@ -314,9 +313,7 @@ class TopicAdmin:
         if validate_only:
             return
         try:
-            write = SetData(
-                paths.topic(new_partitions.topic), zk_data.encode_topic(grown), version
-            )
+            write = SetData(paths.topic(new_partitions.topic), zk_data.encode_topic(grown), version)
             await service.fenced([write])
         except MultiError as error:
             if isinstance(error.cause, BadVersionError):

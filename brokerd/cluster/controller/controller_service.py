@@ -31,19 +31,8 @@ from brokerd.cluster.controller.znode_removal import purge_applied, purge_old, r
 from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, encode_entry
-from brokerd.cluster.zookeeper.multi_operations import (
-    Check,
-    Create,
-    Delete,
-    Operation,
-    SetData,
-)
-from brokerd.cluster.zookeeper.zk_data import (
-    LoadedState,
-    TopicNode,
-    encode_feature,
-    encode_topic,
-)
+from brokerd.cluster.zookeeper.multi_operations import Check, Create, Delete, Operation, SetData
+from brokerd.cluster.zookeeper.zk_data import LoadedState, TopicNode, encode_feature, encode_topic
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
 from brokerd.event_loop_turns import in_turns
 from brokerd.garbage_collection import keep_uncollected

@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
 from brokerd.cluster.cluster_settings import ClusterSettings
-from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper import zk_data
+from brokerd.cluster.zookeeper import paths, zk_data
 from brokerd.cluster.zookeeper.zk_data import Endpoint
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper
 

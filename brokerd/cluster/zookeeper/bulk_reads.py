@@ -8,9 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from brokerd.cluster.zookeeper import paths
-
-from brokerd.cluster.zookeeper import zk_data
+from brokerd.cluster.zookeeper import paths, zk_data
 from brokerd.cluster.zookeeper.zookeeper_client import Node, Watch, ZooKeeper
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME
 from brokerd.event_loop_turns import in_turns
@@ -112,9 +110,7 @@ async def states_of(
         state = readable(zk_data.decode_partition_state, name, index, topic, data, stat.version)
         if state is not None:
             loaded.append(
-                zk_data.LoadedState(
-                    state=state, created_zxid=stat.czxid, modified_zxid=stat.mzxid
-                )
+                zk_data.LoadedState(state=state, created_zxid=stat.czxid, modified_zxid=stat.mzxid)
             )
     return loaded
 

@@ -1,4 +1,5 @@
-"""Kafka's JSON in ZooKeeper, to and from values (Kafka's ZkData). Pure; the formats are Kafka 3.9's.
+"""The JSON in ZooKeeper, to and from values (Kafka's ZkData). Pure; the formats are Kafka 3.9's.
+Paths are in `paths`.
 
     node                       version  its keys
     /brokers/ids/N             5        endpoints, listener_security_protocol_map, features, rack,

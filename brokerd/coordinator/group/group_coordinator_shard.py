@@ -4,7 +4,7 @@ GroupCoordinatorShard).
 A runtime passes it events, each with the time, and carries out the `Effects` that it returns:
 
     requests   heartbeat; handle, with a function of join_group, sync_group, leave_group,
-               offset_commit or group_and_offset_deletion
+               offset_commit or deletion
     time       tick, due at `next_deadline_ms`
     log        write_done, write_failed or write_timed_out for each `Write` of the effects, in order
     loading    every record of the partition is replayed into `store`; then loaded
@@ -21,12 +21,12 @@ from typing import Concatenate, ParamSpec
 
 from brokerd.config.group_config import GroupConfig
 from brokerd.coordinator.group import offset_expiration, rebalance
-from brokerd.coordinator.group.heartbeat import heartbeat, renew_session
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import Event, GroupState
 from brokerd.coordinator.group.group_store import GroupStore
+from brokerd.coordinator.group.heartbeat import heartbeat, renew_session
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import (
     Effects,

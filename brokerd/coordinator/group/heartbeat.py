@@ -1,6 +1,6 @@
-"""Heartbeat, and the sessions of members. A member is heard of when it joins, syncs, sends a heartbeat
-or commits, and when a request of its own that waited is answered; else it is removed after its
-session timeout.
+"""Heartbeat, and the sessions of members. A member is heard of when it joins, syncs, sends a
+heartbeat or commits, and when a request of its own that waited is answered; else it is removed
+after its session timeout.
 """
 
 from brokerd.coordinator.group.deadline_heap import Timer

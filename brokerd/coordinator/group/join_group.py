@@ -5,11 +5,11 @@ from functools import partial
 
 from brokerd.config.group_config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
 from brokerd.coordinator.group import rebalance
-from brokerd.coordinator.group.heartbeat import end_session, renew_session
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Action, GroupState, Request
+from brokerd.coordinator.group.heartbeat import end_session, renew_session
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES, size_of
 from brokerd.coordinator.group.messages import JoinReply, JoinRequest, SyncReply, Ticket
 from brokerd.coordinator.group.records import GroupRecord

@@ -11,11 +11,11 @@
 - A member that does not sync within the longest rebalance timeout is removed, too.
 """
 
-from brokerd.coordinator.group.heartbeat import end_session, renew_session
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request
+from brokerd.coordinator.group.heartbeat import end_session, renew_session
 from brokerd.coordinator.group.messages import JoinReply, SyncReply
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode

@@ -3,12 +3,11 @@
 from functools import partial
 
 from brokerd.coordinator.group import rebalance
-
-from brokerd.coordinator.group.heartbeat import renew_session
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request
+from brokerd.coordinator.group.heartbeat import renew_session
 from brokerd.coordinator.group.messages import SyncReply, SyncRequest, Ticket
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode

@@ -86,6 +86,7 @@ def _is_young(segment: ClosedSegment, config: LogConfig, now_ms: int) -> bool:
     lag_ms = config.min_compaction_lag_ms
     return lag_ms > 0 and segment.largest_timestamp_ms > now_ms - lag_ms
 
+
 def closed_segments(log: UnifiedLog) -> list[Segment]:
     return list(log.local.segments)[:-1]
 

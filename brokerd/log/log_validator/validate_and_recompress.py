@@ -6,13 +6,13 @@ megabyte and may run in any thread.
 from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.compression import compress, decompress, require_readable
 from brokerd.log.log_validator.validate_records import (
     REPORTED_MAX,
     RefusedRecords,
     Rules,
     validate_records,
 )
+from brokerd.protocol.compression import compress, decompress, require_readable
 from brokerd.protocol.records import (
     CODEC_MASK,
     DELETE_HORIZON,

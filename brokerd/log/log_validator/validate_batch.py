@@ -9,13 +9,13 @@ is checked at once; all else is `Work` for a thread (`append_queues`).
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
-from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.log.log_validator.validate_and_recompress import Work, validate_and_recompress
 from brokerd.log.log_validator.validate_header_and_crc import (
     has_odd_header,
     validate_header_and_crc,
 )
 from brokerd.log.log_validator.validate_records import Rules
+from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.records import BatchHeader
 
 VALIDATE_ALL = "all"

@@ -4,9 +4,7 @@ from collections.abc import Awaitable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
-from brokerd.coordinator.group import offset_commit
-
-from brokerd.coordinator.group import group_and_offset_deletion
+from brokerd.coordinator.group import deletion, offset_commit
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
 from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
@@ -70,9 +68,7 @@ class GroupOffsetHandlers:
         partitions = tuple(answer.known)
         try:
             runtime = self.groups.runtime(group_id)
-            reply = await runtime.ask(
-                OffsetsReply, group_and_offset_deletion.delete_offsets, group_id, partitions
-            )
+            reply = await runtime.ask(OffsetsReply, deletion.delete_offsets, group_id, partitions)
         except KafkaError as error:
             return {"error_code": error.code, "topics": []}
         if reply.error is not ErrorCode.NONE:

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from brokerd.coordinator.group import join_group, leave_group, sync_group
-
-from brokerd.coordinator.group import group_and_offset_deletion
+from brokerd.coordinator.group import deletion, join_group, leave_group, sync_group
 from brokerd.coordinator.group.messages import (
     DeleteReply,
     GroupDescription,
@@ -30,7 +28,10 @@ from brokerd.event_loop_turns import at_once_or_in_turns, map_in_turns_awaited
 from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.producers import NO_TRANSACTIONS
-from brokerd.server.coordinator_runtime.group_coordinator_service import NAME_BYTES_MAX, GroupCoordinatorService
+from brokerd.server.coordinator_runtime.group_coordinator_service import (
+    NAME_BYTES_MAX,
+    GroupCoordinatorService,
+)
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part, milliseconds
 
 KEY_IS_GROUP = 0
@@ -245,7 +246,7 @@ class GroupHandlers:
     async def _delete(self, group_id: str) -> ErrorCode:
         try:
             runtime = self.groups.runtime(group_id, may_be_empty=True)
-            reply = await runtime.ask(DeleteReply, group_and_offset_deletion.delete_group, group_id)
+            reply = await runtime.ask(DeleteReply, deletion.delete_group, group_id)
         except KafkaError as error:
             return error.code
         return reply.error

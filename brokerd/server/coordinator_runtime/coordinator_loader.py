@@ -1,6 +1,7 @@
-"""Reads a partition of `__consumer_offsets` into a coordinator (Kafka's CoordinatorLoader): files in a
-thread, a slice at a time, records replayed for a few milliseconds at a time. What cannot be decoded is skipped and
-logged, so that the other groups of the partition can be served."""
+"""Reads a partition of `__consumer_offsets` into a coordinator (Kafka's CoordinatorLoader): files
+in a thread, a slice at a time, records replayed for a few milliseconds at a time. What cannot be
+decoded is skipped and logged, so that the other groups of the partition can be served.
+"""
 
 import asyncio
 import logging

@@ -1,8 +1,8 @@
 """One partition of `__consumer_offsets` that this broker leads: its coordinator on the event loop.
 
-It passes requests, time and the outcome of writes to the pure `GroupCoordinatorShard`, and carries out
-the effects: replies, appends, a timer. It lives for one leader epoch; at its end, waiting requests
-get NOT_COORDINATOR.
+It passes requests, time and the outcome of writes to the pure `GroupCoordinatorShard`, and carries
+out the effects: replies, appends, a timer. It lives for one leader epoch; at its end, waiting
+requests get NOT_COORDINATOR.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from typing import TypeVar, TypeVarTuple
 
 from brokerd.clock import Clock
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import group_and_offset_deletion
+from brokerd.coordinator.group import deletion
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
@@ -44,7 +44,8 @@ class GroupRuntime:
         self._loop = asyncio.get_running_loop()
         self._config = config
         self._bytes_of_all = bytes_of_all_coordinators
-        self.coordinator = GroupCoordinatorShard(config, self._bytes_of_all)  # others only read from it
+        # others only read from it
+        self.coordinator = GroupCoordinatorShard(config, self._bytes_of_all)
         self._writes = PartitionWriter(partition, acks, commit_timeout_ms, self)
         self._waiting: dict[Ticket, asyncio.Future[Reply]] = {}
         self._tickets = 0
@@ -126,7 +127,7 @@ class GroupRuntime:
             self._topics_gone |= topics
             return
         now_ms = self._clock.now_ms()
-        self._carry_out(self.coordinator.handle(now_ms, group_and_offset_deletion.forget_topics, topics))
+        self._carry_out(self.coordinator.handle(now_ms, deletion.forget_topics, topics))
 
     # What became of writes (called by PartitionWriter)
 

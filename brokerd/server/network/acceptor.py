@@ -1,6 +1,6 @@
-"""Accepts the clients of a broker's listeners (Kafka's Acceptor). `ConnectionQuotas` decides whether
-a connection is accepted, and this acts: it pauses the listener until there is room, closes another
-connection for it, or refuses it.
+"""Accepts the clients of a broker's listeners (Kafka's Acceptor). `ConnectionQuotas` decides
+whether a connection is accepted, and this acts: it pauses the listener until there is room, closes
+another connection for it, or refuses it.
 """
 
 import asyncio
@@ -55,7 +55,7 @@ class Acceptor:
         self._loop = asyncio.get_running_loop()
 
     def limit(self, config: BrokerConfig, overrides: Mapping[str, int]) -> None:
-        """Takes over limits that changed, for new connections; `overrides` are those of addresses."""
+        """Sets the limits for new connections; `overrides` are those of single addresses."""
         self._config = config
         several = len(config.listeners) > 1
         self._protected = config.inter_broker_listener_name if several else None

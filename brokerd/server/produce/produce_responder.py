@@ -5,9 +5,9 @@ disk."""
 from dataclasses import dataclass
 
 from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
+from brokerd.log.log_validator.validate_records import RefusedRecords
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
-from brokerd.log.log_validator.validate_records import RefusedRecords
 from brokerd.protocol.produce_request import PartitionRecords, decode_produce
 from brokerd.protocol.produce_response import PartitionReply
 from brokerd.replication.partition import Partition

@@ -3,7 +3,10 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from brokerd.cluster.controller.partition_state_machine import PartitionStateMachine, state_operations
+from brokerd.cluster.controller.partition_state_machine import (
+    PartitionStateMachine,
+    state_operations,
+)
 from brokerd.cluster.zookeeper.multi_operations import Create, SetData
 from brokerd.cluster.zookeeper.zk_data import LoadedState, TopicNode
 from brokerd.replication.partition_state import PartitionState

@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.cluster.zookeeper import zk_data
-from brokerd.cluster.zookeeper.zk_data import (
-    Endpoint,
-    NodeFormatError,
-    ProducerIdBlock,
-    TopicNode,
-)
+from brokerd.cluster.zookeeper.zk_data import Endpoint, NodeFormatError, ProducerIdBlock, TopicNode
 from brokerd.replication.partition_state import PartitionState
 
 _ids = st.integers(0, 2**31 - 1)

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import join_group, leave_group, offset_commit, sync_group
-from brokerd.coordinator.group import group_and_offset_deletion
+from brokerd.coordinator.group import deletion, join_group, leave_group, offset_commit, sync_group
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import (
     CommitRequest,
@@ -169,16 +168,14 @@ class Bench:
 
     def delete(self, group_id: str = GROUP) -> ErrorCode | None:
         ticket = self._ticket()
-        self.take(
-            self.core.handle(self.clock.now_ms(), group_and_offset_deletion.delete_group, ticket, group_id)
-        )
+        self.take(self.core.handle(self.clock.now_ms(), deletion.delete_group, ticket, group_id))
         reply: DeleteReply | None = self.replies.get(ticket)
         return None if reply is None else reply.error
 
     def delete_offsets(self, *partitions: TopicPartition) -> list[ErrorCode]:
         ticket = self._ticket()
         effects = self.core.handle(
-            self.clock.now_ms(), group_and_offset_deletion.delete_offsets, ticket, GROUP, partitions
+            self.clock.now_ms(), deletion.delete_offsets, ticket, GROUP, partitions
         )
         self.take(effects)
         reply: OffsetsReply = self.replies[ticket]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import group_and_offset_deletion
+from brokerd.coordinator.group import deletion
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.group_metadata import Group
@@ -120,11 +120,11 @@ class Life:
         self.bench.tickets += 1
         now_ms = self.bench.clock.now_ms()
         self.bench.take(
-            self.bench.core.handle(now_ms, group_and_offset_deletion.delete_group, self.bench.tickets, GROUP)
+            self.bench.core.handle(now_ms, deletion.delete_group, self.bench.tickets, GROUP)
         )
 
     def forget(self) -> None:
-        self.bench.handle(group_and_offset_deletion.forget_topics, {"t"})
+        self.bench.handle(deletion.forget_topics, {"t"})
 
 
 def check(bench: Bench) -> None:

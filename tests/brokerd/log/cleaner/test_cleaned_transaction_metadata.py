@@ -49,7 +49,9 @@ def test_the_marker_of_a_committed_transaction_with_data_stays() -> None:
 
 
 def test_what_is_not_transactional_is_not_touched() -> None:
-    assert not CleanedTransactionMetadata([]).may_discard(at(1, keyed([(b"k", b"v")], producer=(7, 0, 0))))
+    assert not CleanedTransactionMetadata([]).may_discard(
+        at(1, keyed([(b"k", b"v")], producer=(7, 0, 0)))
+    )
 
 
 def test_a_transaction_that_ended_before_the_range_says_nothing_of_the_next() -> None:

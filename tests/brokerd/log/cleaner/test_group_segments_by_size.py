@@ -19,8 +19,14 @@ def test_neighbours_are_joined_up_to_the_size_of_a_segment_and_of_its_indexes() 
         [2, 3],
         [4],
     ]
-    assert bases(group_segments_by_size(files, segment_bytes=1000, index_bytes=24)) == [[0, 1], [2, 3], [4]]
-    assert bases(group_segments_by_size(files, segment_bytes=1000, index_bytes=1000)) == [[0, 1, 2, 3, 4]]
+    assert bases(group_segments_by_size(files, segment_bytes=1000, index_bytes=24)) == [
+        [0, 1],
+        [2, 3],
+        [4],
+    ]
+    assert bases(group_segments_by_size(files, segment_bytes=1000, index_bytes=1000)) == [
+        [0, 1, 2, 3, 4]
+    ]
 
 
 def test_a_segment_larger_than_allowed_stays_alone() -> None:

@@ -4,9 +4,9 @@ import cramjam
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.log.log_validator.validate_and_recompress import Work, validate_and_recompress
 from brokerd.log.log_validator.validate_records import REPORTED_MAX, RefusedRecords, Rules
+from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.records import (
     DELETE_HORIZON,
     HEADER,

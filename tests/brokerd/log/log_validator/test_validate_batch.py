@@ -6,8 +6,9 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.compression import Codec
 from brokerd.log.log_validator.validate_and_recompress import Work
+from brokerd.log.log_validator.validate_batch import AT_ONCE_RECORDS, validate_batch
+from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (
     HEADER,
     HEADER_BYTES,
@@ -17,7 +18,6 @@ from brokerd.protocol.records import (
     read_header,
     write_crc,
 )
-from brokerd.log.log_validator.validate_batch import AT_ONCE_RECORDS, validate_batch
 
 HEADER_ONLY, ALL = False, True
 """brokerd.validate.records"""

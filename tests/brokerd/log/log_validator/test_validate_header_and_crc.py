@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.compression import Codec
 from brokerd.log.log_validator.validate_header_and_crc import (
     has_odd_header,
     is_plain,
     validate_header_and_crc,
 )
+from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (
     CONTROL,
     DELETE_HORIZON,

@@ -9,11 +9,7 @@ from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request
-from brokerd.coordinator.group.messages import (
-    DeleteReply,
-    OffsetsReply,
-    Ticket,
-)
+from brokerd.coordinator.group.messages import DeleteReply, OffsetsReply, Ticket
 from brokerd.coordinator.group.offset_commit import answer_offsets
 from brokerd.coordinator.group.records import GroupRecord, GroupsRecord, OffsetRecord
 from brokerd.errors import ErrorCode
