@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.log.io.linux": "brokerd.log.io.write_back, .files",
+    "brokerd.server.network.connections_without_request": "server.network.connection_quotas",
     "brokerd.coordinator.group.sessions": "brokerd.coordinator.group.heartbeat",
     "brokerd.log.close_all_logs": "brokerd.log.log_manager",
     "brokerd.protocol.record_by_timestamp": "brokerd.log.segments.offset_for_timestamp",
@@ -270,7 +272,7 @@ RETIRED = {
     "brokerd.cluster.controller.topic_znode_removal": "brokerd.cluster.controller.znode_removal",
     "brokerd.cluster.controller.notification_purge": "brokerd.cluster.controller.znode_removal",
     "brokerd.coordinator.transaction.producer_ids": "brokerd.server.coordinator_runtime.producer_id_manager",  # noqa: E501
-    "brokerd.server.network.silent_connections": "brokerd.server.network.connections_without_request",  # noqa: E501
+    "brokerd.server.network.silent_connections": "brokerd.server.network.connection_quotas",
     "brokerd.cluster.cluster_membership": "brokerd.cluster.broker_lifecycle",
     "brokerd.cluster.membership.session_watchdog": "brokerd.cluster.membership.loop_watchdog",
     "brokerd.replication.acks": "brokerd.replication.ack_queue",
@@ -464,7 +466,7 @@ RETIRED = {
     "brokerd.log.files": "brokerd.log.io.files",
     "brokerd.log.flush": "brokerd.log.io.flush",
     "brokerd.log.flushed_appends": "brokerd.log.io.flushed_appends",
-    "brokerd.log.linux": "brokerd.log.io.linux",
+    "brokerd.log.linux": "brokerd.log.io.write_back",
     "brokerd.log.open_files": "brokerd.log.io.open_files",
     "brokerd.log.page_cache": "brokerd.log.io.page_cache",
     "brokerd.log.scan": "brokerd.log.io.scan",

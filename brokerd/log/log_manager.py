@@ -20,7 +20,7 @@ from brokerd.log import checkpoint_file, file_names
 from brokerd.log.dirs.log_dir import LogDir, LogDirError
 from brokerd.log.dirs.log_dirs import FailedDir, LogDirs
 from brokerd.log.io.disk_jobs import DiskJob, run_now
-from brokerd.log.io.linux import sync_filesystem
+from brokerd.log.io.files import sync_filesystem
 from brokerd.log.loading import loader
 from brokerd.log.loading.recovery import LoadedLog
 from brokerd.log.log_context import TRANSIENT_ERRNOS, EventSink, LogContext, no_event, storage_error

@@ -14,10 +14,11 @@ from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.listeners import ConnectionLimits
 from brokerd.log.io.open_files import OPEN_FILES_MAX
 from brokerd.server.network.connection import Connection
-from brokerd.server.network.connection_quotas import ConnectionQuotas, descriptors_for_connections
-from brokerd.server.network.connections_without_request import (
+from brokerd.server.network.connection_quotas import (
     FIRST_REQUEST_S,
+    ConnectionQuotas,
     ConnectionsWithoutRequest,
+    descriptors_for_connections,
 )
 from brokerd.server.network.listener_sockets import ListenerSockets
 

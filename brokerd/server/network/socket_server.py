@@ -119,20 +119,18 @@ class SocketServer:
             connection.close("the broker is shutting down")
 
     def _begin(self, client: socket.socket, host: str, name: str) -> Connection:
-        connection = self._connection(client, host, name)
-        self.opened[name] += 1
-        self.connections.add(connection)
-        return connection
-
-    def _connection(self, client: socket.socket, host: str, name: str) -> Connection:
         router = self._router
         assert router is not None, "before accept no connection comes"
         loop = router.metrics.loop
         context = self.listeners.tls_contexts.current.get(name)
         if context is None:
-            return Connection(client, OutputQueue(client, loop), host, name, self, router)
-        tls = TlsSocket(client, context, self._ciphertext)
-        return TlsConnection(tls, TlsOutputQueue(tls, loop), host, name, self, router)
+            connection = Connection(client, OutputQueue(client, loop), host, name, self, router)
+        else:
+            tls = TlsSocket(client, context, self._ciphertext)
+            connection = TlsConnection(tls, TlsOutputQueue(tls, loop), host, name, self, router)
+        self.opened[name] += 1
+        self.connections.add(connection)
+        return connection
 
     def forget(self, connection: Connection) -> None:
         """A connection has closed itself."""

@@ -10,7 +10,6 @@ from time import monotonic
 from typing import Any, cast
 
 import pytest
-from tests.brokerd.server.produce.test_responses import Client as SocketClient
 
 from brokerd.errors import ErrorCode
 from brokerd.metric_counters import FETCH, BrokerMetrics
@@ -29,6 +28,7 @@ from brokerd.server.requests.request_times import RequestTimes
 from tests.brokerd.log.support import NOW_MS, batch, open_log
 from tests.brokerd.replication.support import state
 from tests.brokerd.server.led import led
+from tests.brokerd.server.produce.test_produce_responder import Client as SocketClient
 from tests.support.manual_clock import ManualClock
 
 COUNT = 4

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from brokerd.config.broker_config import parse
-from brokerd.server.network import connections_without_request as new_connections_module
+from brokerd.server.network import connection_quotas
+from brokerd.server.network import socket_server as socket_server_module
 from brokerd.server.network.socket_server import SocketServer
 from tests.brokerd.server.network.socket_servers import FILE, open_socket_server, router, until
 
@@ -31,7 +32,7 @@ async def test_a_connection_that_cannot_begin_gives_its_place_back(
         def fail(*_: object) -> None:
             raise OSError(12, "Cannot allocate memory")
 
-        broken.setattr(SocketServer, "_connection", fail)
+        broken.setattr(socket_server_module, "Connection", fail)
         await until(lambda: caplog.records)
         client.settimeout(10)
         assert client.recv(1) == b""
@@ -89,7 +90,7 @@ async def ended(client: socket.socket) -> None:
 async def test_who_never_asked_ends_for_others_and_who_did_does_not(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new_connections_module, "FIRST_REQUEST_S", 0.0)
+    monkeypatch.setattr(connection_quotas, "FIRST_REQUEST_S", 0.0)
     async with full(limit) as (socket_server, _, silent):
         (kept,) = (each for each in socket_server.connections if each.has_asked)
         with connected(socket_server) as another, connected(socket_server) as last:
@@ -111,7 +112,7 @@ async def test_who_never_asked_ends_for_others_and_who_did_does_not(
 async def test_who_has_just_come_is_given_time_while_others_wait(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new_connections_module, "FIRST_REQUEST_S", 1000.0)
+    monkeypatch.setattr(connection_quotas, "FIRST_REQUEST_S", 1000.0)
     async with full(limit) as (socket_server, _, silent):
         with connected(socket_server):
             for _ in range(20):
@@ -125,7 +126,7 @@ async def test_who_has_just_come_is_given_time_while_others_wait(
 async def test_who_waits_comes_in_when_the_time_of_another_is_over(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new_connections_module, "FIRST_REQUEST_S", 1.0)
+    monkeypatch.setattr(connection_quotas, "FIRST_REQUEST_S", 1.0)
     async with full(limit) as (socket_server, _, silent):
         with connected(socket_server):
             await ended(silent)
