@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.network.selector": "brokerd.server.network.timed_selector",
     "brokerd.log.io.linux": "brokerd.log.io.write_back, .files",
     "brokerd.server.network.connections_without_request": "server.network.connection_quotas",
     "brokerd.coordinator.group.sessions": "brokerd.coordinator.group.heartbeat",

@@ -21,7 +21,7 @@ from brokerd.security.jaas import JaasError
 from brokerd.security.ssl_engine_factory import TlsError, problems_of
 from brokerd.server.broker import Broker
 from brokerd.server.network.listener_sockets import BindError
-from brokerd.server.network.selector import TimedSelector
+from brokerd.server.network.timed_selector import TimedSelector
 
 READY_TIMEOUT_S = 120
 START_ERRORS = (BindError, LogDirError, ClusterError, TlsError, TokenError, JaasError, OSError)

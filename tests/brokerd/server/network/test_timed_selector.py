@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from brokerd.metric_counters import LoopTimes
-from brokerd.server.network.selector import TimedSelector
+from brokerd.server.network.timed_selector import TimedSelector
 
 
 @pytest.fixture
