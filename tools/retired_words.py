@@ -64,7 +64,7 @@ RETIRED = {
     "brokerd.coordinator.group.store": "brokerd.coordinator.group.group_store",
     "brokerd.server.api.security": "brokerd.server.api.sasl_and_acls",
     "brokerd.turns": "brokerd.event_loop_turns",
-    "brokerd.coordinator.group.offsets": "offset_commit, offset_deletion, offset_expiration",
+    "brokerd.coordinator.group.offsets": "offset_commit, deletion, offset_expiration",
     "brokerd.server.admin_http.events": "brokerd.server.admin_http.event_ring",
     "brokerd.log.checkpoints": "brokerd.log.checkpoint_file",
     "brokerd.log.checkpoint_round": "brokerd.log.checkpoint_writer",
