@@ -105,7 +105,7 @@ def _add_slow(counts: list[int], value_s: float, times: int) -> None:
 
 
 class LoopTimes:
-    """What the selector of an event loop notes (see server/network/selector.py), in seconds.
+    """What the selector of an event loop notes (see server/network/timed_selector.py), in seconds.
 
     `woke_s` is when it last returned, on the monotonic clock, -1 where no selector notes anything;
     `idle_s` what was spent waiting since then; `waking` is how many of those that it found ready

@@ -3,7 +3,7 @@
 from brokerd.cli import zookeeper_session
 from brokerd.cli.options import CliError, Options, UsageError
 from brokerd.cluster.zookeeper.paths import BROKER_IDS, broker
-from brokerd.cluster.zookeeper.znode_json import decode_broker
+from brokerd.cluster.zookeeper.zk_data import decode_broker
 from brokerd.config.value_parsers import words
 
 Address = tuple[str, int]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from brokerd.cli.options import CliError
 from brokerd.config.tls_settings import TlsSettings, is_tls_key, tls_settings
-from brokerd.security.build_ssl_context import TlsError, client_context, pem
+from brokerd.security.ssl_engine_factory import TlsError, client_context, pem
 
 _IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 _TLS = "ssl."

@@ -4,18 +4,22 @@ and their loggers; quotas of users, clients and addresses; SCRAM credentials."""
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from brokerd.cli import (
-    admin_calls,
-    client_quotas,
-    config_entities,
-    config_lines,
-    scram_credentials,
-)
+from brokerd.cli import admin_calls, client_quotas, config_entities, scram_credentials
 from brokerd.cli.client import Client
 from brokerd.cli.config_entities import BROKERS, CLIENTS, IPS, LOGGERS, TOPICS, USERS, Entities
 from brokerd.cli.error_messages import raise_for_code
-from brokerd.cli.options import CliError, OptionParser, Options, UsageError, read_properties, run
+from brokerd.cli.options import (
+    CliError,
+    OptionParser,
+    Options,
+    UsageError,
+    check_are_set,
+    parse_added_configs,
+    read_properties,
+    run,
+)
 from brokerd.config.value_parsers import ConfigSource, words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol.api_keys import ApiKey
@@ -78,9 +82,9 @@ def _try_in_zookeeper(options: Options, entities: Entities) -> bool:
         if options.alter:
             broker.alter(*_changes(options))
             return True
-        print(config_lines.heading("broker", name, everything=options.all))
+        print(_heading("broker", name, everything=options.all))
         for setting in broker.settings(_source(BROKERS, name)):
-            print(config_lines.config_line(setting))
+            print(_config_line(setting))
     return True
 
 
@@ -114,7 +118,7 @@ def _changes(options: Options) -> tuple[dict[str, str], list[str]]:
     """The settings to set, and the names of those to remove. Raises CliError."""
     added: dict[str, str] = {}
     if options.has("add-config"):
-        added = config_lines.parse_added_configs(options.add_config)
+        added = parse_added_configs(options.add_config)
     elif options.has("add-config-file"):
         added = read_properties(options.add_config_file)
     return added, list(words(",".join(options.delete_config or ())))
@@ -140,10 +144,10 @@ def _alter_resource(
     entries = admin_calls.describe_configs(client, RESOURCES[kind], [name])[name]
     if kind == LOGGERS:
         current = {each.name for each in entries}
-        config_lines.check_are_set((*dropped, *added), current, "broker logger(s)")
+        check_are_set((*dropped, *added), current, "broker logger(s)")
     else:
         own = _source(kind, name)
-        config_lines.check_are_set(dropped, {e.name for e in entries if e.config_source == own})
+        check_are_set(dropped, {e.name for e in entries if e.config_source == own})
     admin_calls.alter_configs(client, RESOURCES[kind], name, added, dropped)
 
 
@@ -155,7 +159,7 @@ def _alter_quotas(
         for entry in admin_calls.describe_quotas(client, client_quotas.entity_filter(entities))
         for each in entry.values
     }
-    config_lines.check_are_set(dropped, current)
+    check_are_set(dropped, current)
     operations = client_quotas.quota_alterations(added, dropped)
     admin_calls.alter_quotas(client, client_quotas.entity(entities), operations)
 
@@ -181,15 +185,13 @@ def _describe(client: Client, options: Options, entities: Entities) -> None:
     else:  # '' is the default of all brokers
         names = [*map(str, sorted(client.brokers)), ""]
     for each in names:
-        print(config_lines.heading(kind[:-1], each, everything=options.all))
+        print(_heading(kind[:-1], each, everything=options.all))
         sys.stdout.flush()
         _check_exists(client, kind, each)
         entries = admin_calls.describe_configs(client, RESOURCES[kind], [each])[each]
         everything = options.all or kind == LOGGERS
-        for entry in config_lines.entries_to_show(
-            entries, _source(kind, each), everything=everything
-        ):
-            print(config_lines.config_line(entry))
+        for entry in _entries_to_show(entries, _source(kind, each), everything=everything):
+            print(_config_line(entry))
 
 
 def _source(kind: str, name: str) -> ConfigSource:
@@ -214,3 +216,31 @@ def _describe_quotas(client: Client, entities: Entities) -> None:
             continue
         raise_for_code(int(result.error_code), result.error_message)
         print(scram_credentials.credentials_line(result))
+
+
+def _heading(kind: str, name: str, *, everything: bool) -> str:
+    """The line above the settings of a topic or broker; '' is the default of all brokers."""
+    if not name:
+        return f"Default configs for {kind}s in the cluster are:"
+    return f"{'All' if everything else 'Dynamic'} configs for {kind} {name} are:"
+
+
+def _config_line(entry: Any) -> str:
+    synonyms = ", ".join(
+        f"{ConfigSource(each.source).name}:{each.name}={_value_text(each.value)}"
+        for each in entry.synonyms
+    )
+    sensitive = "true" if entry.is_sensitive else "false"
+    return (
+        f"  {entry.name}={_value_text(entry.value)} sensitive={sensitive} synonyms={{{synonyms}}}"
+    )
+
+
+def _entries_to_show(entries: Sequence[Any], source: int, *, everything: bool) -> list[Any]:
+    """The settings that --describe shows, sorted by name: all, or those of one source."""
+    shown = [each for each in entries if everything or each.config_source == source]
+    return sorted(shown, key=lambda each: str(each.name))
+
+
+def _value_text(value: str | None) -> str:
+    return "null" if value is None else value

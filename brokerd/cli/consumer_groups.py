@@ -4,9 +4,9 @@ printed to standard output, after `Error:`, and the exit code is 0."""
 import sys
 from collections.abc import Sequence
 
-from brokerd.cli import admin_calls, group_calls, group_lines, reset_offsets
+from brokerd.cli import admin_calls, group_calls, group_description, reset_offsets
 from brokerd.cli.client import Client
-from brokerd.cli.group_lines import Group
+from brokerd.cli.group_description import Group
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int64, run
 from brokerd.config.value_parsers import words
 from brokerd.errors import KafkaError
@@ -104,16 +104,16 @@ def _list(client: Client, options: Options) -> None:
     if any(each.lower() not in GROUP_TYPES for each in wanted_types):
         raise UsageError(f"Invalid types list '{options.type}'. Valid types are: Consumer, Classic")
     found = group_calls.list_groups(client, _states(options.optional_value("state")), wanted_types)
-    table = group_lines.group_table(found, types=types, states=states)
+    table = group_description.group_table(found, types=types, states=states)
     for line in table if types or states else [name for name, _, _ in found]:
         print(line)
 
 
 def _states(text: str | None) -> list[str]:
-    known = {each.lower(): each for each in group_lines.STATES}
+    known = {each.lower(): each for each in group_description.STATES}
     wanted = [each.replace("_", "").lower() for each in words(text or "")]
     if any(each not in known for each in wanted):
-        states = ", ".join(group_lines.STATES)
+        states = ", ".join(group_description.STATES)
         raise UsageError(f"Invalid state list '{text}'. Valid states are: {states}")
     return [known[each] for each in wanted]
 
@@ -132,19 +132,19 @@ def _describe(client: Client, options: Options) -> None:
             continue
         _print_state(group)
         if options.has("members"):
-            print(*group_lines.member_table(group, verbose=options.verbose), sep="\n")
+            print(*group_description.member_table(group, verbose=options.verbose), sep="\n")
         elif options.has("state"):
-            print(*group_lines.state_table(group), sep="\n")
+            print(*group_description.state_table(group), sep="\n")
         elif rows := _offset_rows(client, group):
-            print(*group_lines.offset_table(rows), sep="\n")
+            print(*group_description.offset_table(rows), sep="\n")
 
 
-def _offset_rows(client: Client, group: Group) -> list[group_lines.Row]:
+def _offset_rows(client: Client, group: Group) -> list[group_description.Row]:
     committed = group_calls.committed_offsets(client, group.group_id)
     partitions = {*committed, *(each for member in group.members for each in member.assignment)}
     offsets = admin_calls.list_offsets(client, dict.fromkeys(partitions, admin_calls.LATEST))
     ends = {each: end for each, end in offsets.items() if isinstance(end, int)}
-    return group_lines.offset_rows(group, committed, ends)
+    return group_description.offset_rows(group, committed, ends)
 
 
 def _print_state(group: Group) -> None:
@@ -153,7 +153,7 @@ def _print_state(group: Group) -> None:
     sys.stdout.flush()
     if group.state == "Empty":
         print(f"\nConsumer group '{name}' has no active members.", file=sys.stderr)
-    elif group.state in group_lines.REBALANCING:
+    elif group.state in group_description.REBALANCING:
         print(f"\nWarning: Consumer group '{name}' is rebalancing.", file=sys.stderr)
 
 
@@ -191,7 +191,7 @@ def _delete_offsets(client: Client, options: Options) -> None:
     else:
         topics = ", ".join(options.topic)
         print(f"Request succeed for deleting offsets with topic {topics} group {name}")
-    print(*group_lines.deleted_table(codes), sep="\n")
+    print(*group_description.deleted_table(codes), sep="\n")
 
 
 ACTIONS = {

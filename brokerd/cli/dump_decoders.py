@@ -8,7 +8,11 @@ from typing import Any
 from brokerd.cli.internal_record_json import group_fields, offset_fields, to_json, version_of
 from brokerd.cli.options import CliError
 from brokerd.coordinator.group.records import GroupRecord, OffsetValue, decode
-from brokerd.coordinator.transaction.records import TransactionValue, decode_key, decode_value
+from brokerd.coordinator.transaction.transaction_log import (
+    TransactionValue,
+    decode_key,
+    decode_value,
+)
 from brokerd.protocol.records import Record
 
 Decoder = Callable[[Record], tuple[str | None, str | None]]

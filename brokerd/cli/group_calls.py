@@ -7,7 +7,7 @@ from brokerd.cli import admin_calls, reset_arguments
 from brokerd.cli.client import Client, address_text
 from brokerd.cli.consumer_protocol import assigned_partitions
 from brokerd.cli.error_messages import raise_for_code
-from brokerd.cli.group_lines import Group, Member
+from brokerd.cli.group_description import Group, Member
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.topic_partition import TopicPartition

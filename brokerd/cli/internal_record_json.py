@@ -17,7 +17,7 @@ from brokerd.coordinator.group.records import (
     OffsetValue,
     decode,
 )
-from brokerd.coordinator.transaction.records import (
+from brokerd.coordinator.transaction.transaction_log import (
     STATES,
     TransactionValue,
     decode_key,

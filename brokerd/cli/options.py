@@ -5,7 +5,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,9 @@ from brokerd.config import value_parsers
 from brokerd.errors import KafkaError
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,20}")
+_OUTSIDE_BRACKETS = r"(?=[^\]]*(?:\[|$))"
+_BETWEEN = re.compile("," + _OUTSIDE_BRACKETS)
+_EQUALS = re.compile(r"\s*=\s*" + _OUTSIDE_BRACKETS)
 
 
 class CliError(Exception):
@@ -187,6 +190,24 @@ def _run(
 def _drop_output() -> None:
     """Discards what is still buffered: else writing it at exit would print another error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def parse_added_configs(text: str) -> dict[str, str]:
+    """`a=b,c=[d,e]` as pairs; brackets keep commas together. Raises CliError."""
+    pairs = [_EQUALS.split(each) for each in _BETWEEN.split(text.rstrip(","))]
+    if any(len(pair) != 2 for pair in pairs):
+        raise CliError(
+            "requirement failed: Invalid entity config: all configs to be added must be in the"
+            ' format "key=val".'
+        )
+    return {key.strip(): re.sub(r"[\[\]]", "", value).strip() for key, value in pairs}
+
+
+def check_are_set(names: Iterable[str], current: Collection[str], what: str = "config(s)") -> None:
+    """Raises CliError if one of `names` is not in `current`: settings that are set, or loggers."""
+    unknown = [name for name in names if name not in current]
+    if unknown:
+        raise CliError(f"Invalid {what}: {','.join(unknown)}")
 
 
 def read_properties(path: str | None) -> dict[str, str]:

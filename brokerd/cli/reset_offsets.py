@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from brokerd.cli import admin_calls, group_calls, group_lines, reset_arguments
+from brokerd.cli import admin_calls, group_calls, group_description, reset_arguments
 from brokerd.cli.client import Client
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int64, read_text
 from brokerd.cli.reset_arguments import Plan
@@ -63,7 +63,7 @@ def reset(client: Client, options: Options, groups: Sequence[str]) -> None:
     if options.export:
         print(*reset_arguments.csv_lines(plans, single=len(groups) == 1), "", sep="\n")
     else:
-        print(*group_lines.reset_table(plans), sep="\n")
+        print(*group_description.reset_table(plans), sep="\n")
 
 
 def _plan(client: Client, options: Options, group: str) -> Plan:

@@ -17,11 +17,11 @@ from brokerd.line_format import LineFormatter, line_of
 from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.metric_counters import LoopTimes
 from brokerd.security.admin_token import TokenError
-from brokerd.security.build_ssl_context import TlsError, problems_of
 from brokerd.security.jaas import JaasError
+from brokerd.security.ssl_engine_factory import TlsError, problems_of
 from brokerd.server.broker import Broker
 from brokerd.server.network.listener_sockets import BindError
-from brokerd.server.network.selector import TimedSelector
+from brokerd.server.network.timed_selector import TimedSelector
 
 READY_TIMEOUT_S = 120
 START_ERRORS = (BindError, LogDirError, ClusterError, TlsError, TokenError, JaasError, OSError)

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from brokerd.cli import zookeeper_session
-from brokerd.cli.config_lines import check_are_set
-from brokerd.cli.options import CliError
-from brokerd.cluster.zookeeper import paths, znode_json
+from brokerd.cli.options import CliError, check_are_set
+from brokerd.cluster.zookeeper import paths, zk_data
+from brokerd.config.all_dynamic_configs import known_setting
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME
-from brokerd.config.setting_update_modes import known_setting
 from brokerd.config.validate_dynamic_config import validate_each
 from brokerd.config.value_parsers import ConfigType
 
@@ -43,7 +42,7 @@ class StoppedBroker:
         if client.exists(self._path):
             data, node = client.get(self._path)
             self._version = node.version
-            self.current = znode_json.decode_config(self._path, data)
+            self.current = zk_data.decode_config(self._path, data)
 
     def settings(self, source: int) -> list[Setting]:
         """The dynamic settings, sorted by name; secrets have no value."""
@@ -61,7 +60,7 @@ class StoppedBroker:
         check_are_set(dropped, self.current)
         validate_each(self._name, added)
         kept = {key: text for key, text in self.current.items() if key not in dropped}
-        data = znode_json.encode_config({**kept, **added})
+        data = zk_data.encode_config({**kept, **added})
         change = self._client.transaction()
         if self._version is None:
             parent = paths.BROKER_CONFIGS
@@ -69,7 +68,7 @@ class StoppedBroker:
             change.create(self._path, data, zookeeper_session.acl_for(self._client, self._path))
         else:
             change.set_data(self._path, data, self._version)
-        notification = znode_json.encode_config_change(self._entity)
+        notification = zk_data.encode_config_change(self._entity)
         acl = zookeeper_session.acl_for(self._client, paths.CONFIG_CHANGE_PREFIX)
         change.create(paths.CONFIG_CHANGE_PREFIX, notification, acl, sequence=True)
         for result in change.commit():

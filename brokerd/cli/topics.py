@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-from brokerd.cli import admin_calls, topic_lines
+from brokerd.cli import admin_calls, topic_description
 from brokerd.cli.client import Client
 from brokerd.cli.error_messages import raise_for_code
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int32, run
-from brokerd.cli.topic_lines import REPORTS
-from brokerd.cluster.zookeeper.znode_json import parse_topic_id, topic_id_text
+from brokerd.cli.topic_description import REPORTS
+from brokerd.cluster.zookeeper.zk_data import parse_topic_id, topic_id_text
 from brokerd.config.value_parsers import words
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT16_MAX
@@ -242,17 +242,19 @@ def _describe(client: Client, options: Options) -> None:
     reports = {report for report in REPORTS if options.has(report)}
     for name in names:
         topic, settings = found[name], configs[name]
-        has_overrides = topic_lines.has_overrides(settings)
+        has_overrides = topic_description.has_overrides(settings)
         if not reports and (has_overrides or not options.topics_with_overrides):
-            print(topic_lines.topic_line(topic, settings, moving[name]))
+            print(topic_description.topic_line(topic, settings, moving[name]))
         if not options.topics_with_overrides:
-            for line in topic_lines.partition_lines(topic, settings, moving[name], reports, live):
+            for line in topic_description.partition_lines(
+                topic, settings, moving[name], reports, live
+            ):
                 print(line)
 
 
-def _reassignments(client: Client) -> dict[str, dict[int, topic_lines.Reassignment]]:
+def _reassignments(client: Client) -> dict[str, dict[int, topic_description.Reassignment]]:
     """Reassignments under way, by topic; none if the brokers do not serve the API."""
-    moving: dict[str, dict[int, topic_lines.Reassignment]] = defaultdict(dict)
+    moving: dict[str, dict[int, topic_description.Reassignment]] = defaultdict(dict)
     request = {"timeout": TIMEOUT_MS, "topics": None}
     api = ApiKey.LIST_PARTITION_REASSIGNMENTS
     try:
@@ -264,7 +266,7 @@ def _reassignments(client: Client) -> dict[str, dict[int, topic_lines.Reassignme
     raise_for_code(int(answer.error_code), answer.error_message)
     for topic in answer.topics:
         for each in topic.partitions:
-            moving[topic.name][each.partition_index] = topic_lines.Reassignment(
+            moving[topic.name][each.partition_index] = topic_description.Reassignment(
                 tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
             )
     return moving

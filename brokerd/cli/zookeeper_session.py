@@ -19,7 +19,7 @@ def session(connect: str, problem: str) -> Iterator[Any]:
     from kazoo.handlers.threading import KazooTimeoutError
 
     from brokerd.cluster.zookeeper.kazoo_client import Client, why_unreachable
-    from brokerd.cluster.zookeeper.znode_json import NodeFormatError
+    from brokerd.cluster.zookeeper.zk_data import NodeFormatError
     from brokerd.cluster.zookeeper.zookeeper_client import NOT_LET_IN
 
     client = Client(connect, round(TIMEOUT_S * 1000), credentials=_credentials())

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from brokerd.cluster.zookeeper.znode_json import Endpoint
+from brokerd.cluster.zookeeper.zk_data import Endpoint
 from brokerd.security.jaas import Credentials
 
 

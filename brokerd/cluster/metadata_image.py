@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from brokerd.cluster.topic_names import collision_key, collision_keys
-from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
+from brokerd.cluster.zookeeper.zk_data import RegisteredBroker
 from brokerd.replication.partition_state import PartitionState
 from brokerd.topic_partition import TopicPartition
 

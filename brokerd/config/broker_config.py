@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from brokerd.config import value_parsers as v
+from brokerd.config.all_dynamic_configs import known_setting
 from brokerd.config.listeners import (
     LISTENER_SETTINGS,
     ConnectionLimits,
@@ -24,7 +25,6 @@ from brokerd.config.listeners import (
     ports_taken,
 )
 from brokerd.config.log_config import TOPIC_KEYS, LogConfig
-from brokerd.config.setting_update_modes import known_setting
 from brokerd.config.tls_settings import PREFIX, TlsSettings, is_tls_key, tls_settings
 
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"

@@ -1,5 +1,6 @@
 """The settings of a broker while it runs (KIP-226): where a value comes from, and which may change.
-Changes are checked in `validate_dynamic_config`.
+A change is checked in `validate_dynamic_config`; `BrokerConfigHandler.take_over` applies it, and
+`Broker._reconfigure` passes it to the parts (Kafka's BrokerReconfigurable).
 
 The value of a broker setting is that of the broker's dynamic config (`/config/brokers/<id>`), else
 that of the default of all brokers (`/config/brokers/<default>`), else that of the properties file.
@@ -14,10 +15,10 @@ that of the default of all brokers (`/config/brokers/<default>`), else that of t
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from brokerd.config.all_dynamic_configs import UpdateMode, known_setting
 from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_setting
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
 from brokerd.config.permitted_listener_changes import problems_of_added, with_barred_dirs
-from brokerd.config.setting_update_modes import UpdateMode, known_setting
 from brokerd.config.tls_settings import PREFIX, tls_key_of_listener
 
 DEFAULT_NAME = "<default>"

@@ -1,7 +1,7 @@
 """Settings of SSL listeners: Kafka's `ssl.*`, each also as `listener.name.NAME.ssl.*` for one.
 
 Key and trust store are PEM (KIP-651), in a file or written into the properties themselves. Nothing
-is read here: `brokerd.security.build_ssl_context` opens the files.
+is read here: `brokerd.security.ssl_engine_factory` opens the files.
 """
 
 from collections.abc import Mapping

@@ -6,6 +6,7 @@ What is accepted is written to ZooKeeper, and each broker concerned acts on it
 from collections.abc import Iterable, Mapping, Sequence
 
 from brokerd.config import value_parsers as v
+from brokerd.config.all_dynamic_configs import KnownSetting, known_setting
 from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_setting
 from brokerd.config.dynamic_broker_config import (
     DYNAMIC_ONLY,
@@ -13,7 +14,6 @@ from brokerd.config.dynamic_broker_config import (
     is_of_listeners,
     is_read_only,
 )
-from brokerd.config.setting_update_modes import KnownSetting, known_setting
 from brokerd.config.tls_settings import LIVE_KEYS, PREFIX, tls_key_of_listener
 from brokerd.config.value_parsers import ConfigType
 from brokerd.errors import ErrorCode, KafkaError

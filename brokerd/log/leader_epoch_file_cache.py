@@ -84,13 +84,18 @@ class LeaderEpochFileCache:
         if epoch > self.latest:
             self.note(epoch, base_offset)
 
-    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+    def end_offset_for(
+        self, epoch: int, log_end_offset: int, leader_epoch: int = NO_EPOCH
+    ) -> tuple[int, int]:
         """(largest known epoch <= `epoch`, the offset where it ended); (-1, -1) if unknown. As in
-        Kafka, an epoch before the first one known answers itself with the start of the first."""
-        if epoch < 0 or epoch > self.latest:
+        Kafka, an epoch before the first one known answers itself with the start of the first. The
+        `leader_epoch` of a leader is known, although it has no entry before its first batch."""
+        if epoch < 0 or epoch > max(self.latest, leader_epoch):
             return NO_EPOCH, NO_OFFSET
-        if epoch == self.latest:
+        if epoch in (self.latest, leader_epoch):
             return epoch, log_end_offset
+        if epoch > self.latest:
+            return self.latest, log_end_offset
         higher = bisect_right(self.entries, epoch, key=_epoch_of)
         known = self.entries[higher - 1][0] if higher else epoch
         return known, self.entries[higher][1]

@@ -12,7 +12,6 @@ from typing import Final
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.append import Staged
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.sparse_indexing import index_batches
 from brokerd.log.indexes.transaction_index import AbortedTxn
@@ -24,6 +23,7 @@ from brokerd.log.loading import recovery
 from brokerd.log.log_context import LogContext, no_failure, raises_storage_error
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList, mark_deleted, remove_segments
+from brokerd.log.stage_append import Staged
 
 MARK_BYTES: Final = 8 << 20
 """How much is appended before it is written back; what lies further back may not be in memory."""

@@ -9,17 +9,18 @@ passed to `on_failing`; then `take_failed` takes the log directory offline.
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Final
 from uuid import UUID, uuid4
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import checkpoint_file, file_names
-from brokerd.log.close_all_logs import close_all
 from brokerd.log.dirs.log_dir import LogDir, LogDirError
 from brokerd.log.dirs.log_dirs import FailedDir, LogDirs
 from brokerd.log.io.disk_jobs import DiskJob, run_now
+from brokerd.log.io.files import sync_filesystem
 from brokerd.log.loading import loader
 from brokerd.log.loading.recovery import LoadedLog
 from brokerd.log.log_context import TRANSIENT_ERRNOS, EventSink, LogContext, no_event, storage_error
@@ -29,6 +30,8 @@ from brokerd.log.unified_log import UnifiedLog
 from brokerd.topic_partition import TopicPartition
 
 logger = logging.getLogger(__name__)
+
+SYNCED_SINGLY_MAX: Final = 16
 
 
 class LogManager:
@@ -293,3 +296,49 @@ class LogManager:
             logger.error("%s could not be closed cleanly and is recovered at the next start: %s",
                          path, reason)  # fmt: skip
         self.dirs.unlock()
+
+
+def close_all(logs: Iterable[UnifiedLog]) -> dict[str, str]:
+    """Closes logs cleanly: afterwards every recovery point is the log end. Returns the log
+    directories with a log that could not be closed, and the reason."""
+    failures: dict[str, str] = {}
+    dirty: dict[str, list[UnifiedLog]] = {}
+    everything = list(logs)
+    for log in everything:
+        path = os.path.dirname(log.directory)
+        try:
+            if log.finish_writing():
+                dirty.setdefault(path, []).append(log)
+        except Exception as error:  # the other logs are still closed cleanly
+            failures.setdefault(path, _reason(error))
+    for path, unsynced in dirty.items():
+        try:
+            _sync(path, unsynced)
+        except Exception as error:
+            failures.setdefault(path, _reason(error))
+    for log in everything:
+        log.local.close_files()
+    return failures
+
+
+def _sync(path: str, logs: list[UnifiedLog]) -> None:
+    """A few segments are synced one by one; for more, the file system writes everything at once
+    (syncfs), since a thousand fsyncs are a thousand commits of its journal."""
+    unsynced = sum(
+        len(log.local.segments.between(log.recovery_point, log.log_end_offset)) for log in logs
+    )
+    if unsynced > SYNCED_SINGLY_MAX:
+        sync_filesystem(path)
+        for log in logs:
+            log.local.flushed_to(log.log_end_offset)
+        return
+    for log in logs:
+        log.flush()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return storage_error(error).message
+    if isinstance(error, KafkaError):
+        return error.message
+    return f"{type(error).__name__}: {error}"

@@ -13,12 +13,13 @@ other, and `replica.lag.time.max.ms` has no effect.
 """
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
-from brokerd.log.append import AppendResult, Buffer
 from brokerd.log.io.flushed_appends import NO_LIMIT, FlushedAppends
 from brokerd.log.leader_epoch_file_cache import NO_EPOCH
+from brokerd.log.stage_append import AppendResult, Buffer
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, iter_batches
 from brokerd.replication.follower_truncation import Truncation, truncation
@@ -34,6 +35,7 @@ TRAFFIC = (
     "failed_fetches",
 )  # fmt: skip
 """What a partition counts since it is on this broker."""
+_traffic_of = attrgetter(*TRAFFIC)
 
 
 def _nothing() -> None:
@@ -209,12 +211,9 @@ class Partition:
             f"broker {self.local_id} does not lead {self.topic}-{self.index}",
         )
 
-    def traffic(self) -> list[int]:
+    def traffic(self) -> tuple[int, ...]:
         """The counters, in the order of TRAFFIC."""
-        return [
-            self.bytes_in, self.bytes_out, self.messages_in, self.produces, self.fetches,
-            self.failed_produces, self.failed_fetches,
-        ]  # fmt: skip
+        return _traffic_of(self)
 
     @property
     def last_stable_offset(self) -> int:
@@ -250,13 +249,9 @@ class Partition:
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """The answer to OffsetForLeaderEpoch: (epoch, its end offset). Raises KafkaError."""
-        self.log.check_end()
-        if epoch == self.leader_epoch:
-            return epoch, self.log.log_end_offset
-        found = self.log.epochs.end_offset_for(epoch, self.log.log_end_offset)
-        if found[0] == NO_EPOCH and 0 <= epoch < self.leader_epoch:
-            return self.log.epochs.latest, self.log.log_end_offset
-        return found
+        log = self.log
+        log.check_end()
+        return log.epochs.end_offset_for(epoch, log.log_end_offset, self.leader_epoch)
 
     # -- as a follower -----------------------------------------------------------------------------
 

@@ -35,15 +35,15 @@ from brokerd.security import admin_token, jaas
 from brokerd.server import wiring
 from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.admin_http.http_server import AdminServer
-from brokerd.server.api.metadata_cache import MetadataCache
+from brokerd.server.api.metadata_response_cache import MetadataResponseCache
 from brokerd.server.background.cleaner_workers import CleanerWorkers
 from brokerd.server.background.disk_worker import DiskWorker
 from brokerd.server.background.log_start_checkpoints import LogStartCheckpoints
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler, Task
 from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
-from brokerd.server.coordinator_runtime.group_service import GroupService
-from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
+from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
+from brokerd.server.coordinator_runtime.producer_id_manager import ProducerIdManager
 from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
 from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.network.listener_sockets import BindError
@@ -67,12 +67,12 @@ class Broker:
     replicas: ReplicaManager
     cleaner: LogCleanerManager
     cluster: BrokerLifecycle
-    groups: GroupService
+    groups: GroupCoordinatorService
     led: LedPartitions
     log_starts: LogStartCheckpoints
-    metadata: MetadataCache
+    metadata: MetadataResponseCache
     producer_expiry: ProducerExpiry
-    producer_ids: ProducerIdSource
+    producer_ids: ProducerIdManager
     publisher: MetadataPublisher
 
     def __init__(
@@ -142,12 +142,12 @@ class Broker:
             self.logs, self._cleaner_workers, self.clock.now_ms, config.log_cleaner_backoff_ms,
             cleaner_limits(config),
         )  # fmt: skip
-        self.groups = GroupService(
+        self.groups = GroupCoordinatorService(
             config, self.clock, self.replicas, self.cluster, self.purgatory.acks
         )
         self.led = LedPartitions(self.cluster.image, self.replicas, self.metrics)
-        self.metadata = MetadataCache(self.cluster.image)
-        self.producer_ids = ProducerIdSource(self.cluster.next_producer_id_block)
+        self.metadata = MetadataResponseCache(self.cluster.image)
+        self.producer_ids = ProducerIdManager(self.cluster.next_producer_id_block)
         self.publisher = MetadataPublisher(
             self.cluster, self.settings, TopicConfigHandler(self.settings), self.replicas,
             self.groups, self.metadata, self.events, lambda: self.is_ready,

@@ -7,13 +7,13 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 
 from brokerd.cluster.metadata_image import MetadataImage
-from brokerd.cluster.zookeeper.znode_json import Endpoint
+from brokerd.cluster.zookeeper.zk_data import Endpoint
 from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME, DynamicBrokerConfig, is_of_listeners
 from brokerd.config.permitted_listener_changes import with_listener_of
 from brokerd.config.tls_settings import TlsSettings, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.security.build_ssl_context import StoreError, StoreGoneError, TlsError
+from brokerd.security.ssl_engine_factory import StoreError, StoreGoneError, TlsError
 from brokerd.server.network.listener_sockets import BindError
 from brokerd.server.network.socket_server import SocketServer
 

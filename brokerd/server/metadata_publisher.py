@@ -17,9 +17,9 @@ from brokerd.replication.partition import Partition
 from brokerd.replication.partition_state import PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.admin_http.event_ring import EventRing
-from brokerd.server.api.metadata_cache import MetadataCache
+from brokerd.server.api.metadata_response_cache import MetadataResponseCache
 from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
-from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
 from brokerd.server.topic_config_handler import TopicConfigHandler
 
 logger = logging.getLogger(__name__)
@@ -33,8 +33,8 @@ class MetadataPublisher:
     settings: BrokerConfigHandler
     topic_configs: TopicConfigHandler
     replicas: ReplicaManager
-    groups: GroupService
-    metadata: MetadataCache
+    groups: GroupCoordinatorService
+    metadata: MetadataResponseCache
     events: EventRing
     is_ready: Callable[[], bool]
 

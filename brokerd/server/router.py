@@ -23,7 +23,6 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import begin_task, in_thread
 from brokerd.garbage_collection import uncollected
 from brokerd.metric_counters import FETCH
-from brokerd.protocol.advertised_versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import (
@@ -32,6 +31,7 @@ from brokerd.protocol.framing import (
     RequestHeader,
     parse_header,
 )
+from brokerd.protocol.valid_versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.api.api_versions import refused_api_versions
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.network.connection import Connection
@@ -39,7 +39,7 @@ from brokerd.server.network.loop_tick import LoopTick
 from brokerd.server.network.output import HELD_BYTES_MAX, Slot, UnreadableError
 from brokerd.server.network.receive_buffers import SHARED_BYTES, SMALL_FRAME_BYTES
 from brokerd.server.produce.produce_handler import ProduceHandler
-from brokerd.server.produce.responses import refuse_old_produce
+from brokerd.server.produce.produce_responder import refuse_old_produce
 from brokerd.server.requests.request_codec import (
     as_kafka_error,
     decode_request,

@@ -30,7 +30,7 @@ from brokerd.server.api.reassignments import ReassignmentHandlers
 from brokerd.server.api.sasl_and_acls import SecurityHandlers
 from brokerd.server.api.topics import TopicHandlers
 from brokerd.server.api.transactions import TransactionHandlers
-from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.requests.request_context import Handler
@@ -82,7 +82,7 @@ def handlers(broker: Broker) -> dict[int, Handler]:
     }
 
 
-def group_handlers(service: GroupService) -> dict[int, Handler]:
+def group_handlers(service: GroupCoordinatorService) -> dict[int, Handler]:
     return _by_name(GroupHandlers(service), GroupOffsetHandlers(service))
 
 

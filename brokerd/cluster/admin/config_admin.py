@@ -12,9 +12,9 @@ from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotE
 
 from brokerd.cluster.admin.item_outcomes import as_kafka_error, unreachable
 from brokerd.cluster.cluster_state_wait import ClusterStateWait
-from brokerd.cluster.zookeeper import bulk_reads, paths, znode_json
+from brokerd.cluster.zookeeper import bulk_reads, paths, zk_data
 from brokerd.cluster.zookeeper.multi_operations import Create, Delete, Operation, SetData
-from brokerd.cluster.zookeeper.znode_json import NodeFormatError
+from brokerd.cluster.zookeeper.zk_data import NodeFormatError
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, Node, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -74,13 +74,13 @@ class ConfigAdmin:
         """The number of the config change; NOTHING if nothing changed."""
         path = paths.config(entity)
         node = await self._zookeeper.get(path)
-        wanted = update(znode_json.decode_config(path, node[0]) if node else {})
+        wanted = update(zk_data.decode_config(path, node[0]) if node else {})
         if inspect.isawaitable(wanted):
             wanted = await wanted
         if validate_only:
             return NOTHING
         write = await self._write(path, node, wanted)
-        notification = znode_json.encode_config_change(entity)
+        notification = zk_data.encode_config_change(entity)
         *_, created = await self._zookeeper.multi(
             [*write, Create(paths.CONFIG_CHANGE_PREFIX, notification, sequence=True)]
         )
@@ -91,7 +91,7 @@ class ConfigAdmin:
         self, path: str, node: Node | None, wanted: Mapping[str, str]
     ) -> Sequence[Operation]:
         """An empty config of a quota entity is removed; others stay, as in Kafka."""
-        data = znode_json.encode_config(wanted)
+        data = zk_data.encode_config(wanted)
         if len(data) > CONFIG_BYTES_MAX:
             message = f"A config may have {CONFIG_BYTES_MAX} bytes, not {len(data)}."
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
@@ -120,7 +120,7 @@ class ConfigAdmin:
         except DISCONNECTED as error:
             raise unreachable(error) from error
         return {
-            entity: (node and bulk_reads.readable(znode_json.decode_config, path, node[0])) or {}
+            entity: (node and bulk_reads.readable(zk_data.decode_config, path, node[0])) or {}
             for entity, path, node in zip(entities, found, nodes, strict=True)
         }
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from brokerd.cluster.admin.replica_assignment import Assignment, assign_replicas, check_assignment
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
-from brokerd.cluster.zookeeper.znode_json import TopicNode
+from brokerd.cluster.zookeeper.zk_data import TopicNode
 from brokerd.config.validate_topic_config import validate_topic_config
 from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.errors import ErrorCode, KafkaError

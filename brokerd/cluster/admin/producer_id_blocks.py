@@ -5,8 +5,8 @@ was read. After a lost connection the outcome is unknown and the block is given 
 from kazoo.exceptions import BadVersionError
 
 from brokerd.cluster.admin.item_outcomes import unreachable
-from brokerd.cluster.zookeeper import paths, znode_json
-from brokerd.cluster.zookeeper.znode_json import ProducerIdBlock
+from brokerd.cluster.zookeeper import paths, zk_data
+from brokerd.cluster.zookeeper.zk_data import ProducerIdBlock
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 
@@ -22,13 +22,13 @@ async def claim_block(zookeeper: ZooKeeper, broker_id: int) -> ProducerIdBlock:
             if node is None:
                 await zookeeper.ensure(paths.PRODUCER_ID_BLOCK)
                 continue
-            held = znode_json.decode_producer_id_block(node[0])
+            held = zk_data.decode_producer_id_block(node[0])
             first = held.last + 1 if held else 0
             if first > LAST_ID_MAX - BLOCK_SIZE:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "the producer ids are used up")
             block = ProducerIdBlock(broker_id=broker_id, first=first, last=first + BLOCK_SIZE - 1)
             try:
-                data = znode_json.encode_producer_id_block(block)
+                data = zk_data.encode_producer_id_block(block)
                 await zookeeper.set(paths.PRODUCER_ID_BLOCK, data, node[1].version)
             except BadVersionError:
                 continue

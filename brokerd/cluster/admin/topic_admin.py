@@ -30,7 +30,7 @@ from brokerd.cluster.cluster_state_wait import ClusterStateWait
 from brokerd.cluster.controller.controller_service import ControllerService
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.topic_names import QUORUM_TOPIC, collision_key, is_topic_name
-from brokerd.cluster.zookeeper import paths, znode_json
+from brokerd.cluster.zookeeper import paths, zk_data
 from brokerd.cluster.zookeeper.multi_operations import ANY_VERSION, Create, Operation, SetData
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
@@ -113,8 +113,8 @@ class TopicAdmin:
         self, plan: TopicPlan, multi: Callable[[Sequence[Operation]], Awaitable[object]]
     ) -> None:
         """Writes config and node in one multi, over a config that an older topic left."""
-        path, data = paths.topic_config(plan.name), znode_json.encode_config(plan.config)
-        node = Create(paths.topic(plan.name), znode_json.encode_topic(plan.node))
+        path, data = paths.topic_config(plan.name), zk_data.encode_config(plan.config)
+        node = Create(paths.topic(plan.name), zk_data.encode_topic(plan.node))
         config: Operation = Create(path, data)
         for _ in range(ATTEMPTS_MAX):
             try:
@@ -313,9 +313,7 @@ class TopicAdmin:
         if validate_only:
             return
         try:
-            write = SetData(
-                paths.topic(new_partitions.topic), znode_json.encode_topic(grown), version
-            )
+            write = SetData(paths.topic(new_partitions.topic), zk_data.encode_topic(grown), version)
             await service.fenced([write])
         except MultiError as error:
             if isinstance(error.cause, BadVersionError):
@@ -324,11 +322,11 @@ class TopicAdmin:
             raise
         service.topic_grown()
 
-    async def _read_topic(self, name: str) -> tuple[znode_json.TopicNode, int]:
+    async def _read_topic(self, name: str) -> tuple[zk_data.TopicNode, int]:
         node = await self._zookeeper.get(paths.topic(name))
         if node is None:
             raise _unknown(name)
-        return znode_json.decode_topic(name, node[0]), node[1].version
+        return zk_data.decode_topic(name, node[0]), node[1].version
 
 
 def _unknown(name: str) -> KafkaError:

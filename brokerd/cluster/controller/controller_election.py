@@ -11,7 +11,7 @@ from kazoo.exceptions import BadVersionError, NodeExistsError
 
 from brokerd.cluster.zookeeper import paths
 from brokerd.cluster.zookeeper.multi_operations import Create, SetData
-from brokerd.cluster.zookeeper.znode_json import (
+from brokerd.cluster.zookeeper.zk_data import (
     decode_controller,
     decode_controller_epoch,
     encode_controller,

@@ -23,25 +23,16 @@ from uuid import UUID, uuid4
 from kazoo.exceptions import NodeExistsError
 
 from brokerd.cluster.controller.controller_election import ControllerEpoch
-from brokerd.cluster.controller.partition_state_machine import PartitionStateMachine
-from brokerd.cluster.controller.write_partition_states import state_operations
+from brokerd.cluster.controller.partition_state_machine import (
+    PartitionStateMachine,
+    state_operations,
+)
 from brokerd.cluster.controller.znode_removal import purge_applied, purge_old, remove_topic
 from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, encode_entry
-from brokerd.cluster.zookeeper.multi_operations import (
-    Check,
-    Create,
-    Delete,
-    Operation,
-    SetData,
-)
-from brokerd.cluster.zookeeper.znode_json import (
-    LoadedState,
-    TopicNode,
-    encode_feature,
-    encode_topic,
-)
+from brokerd.cluster.zookeeper.multi_operations import Check, Create, Delete, Operation, SetData
+from brokerd.cluster.zookeeper.zk_data import LoadedState, TopicNode, encode_feature, encode_topic
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
 from brokerd.event_loop_turns import in_turns
 from brokerd.garbage_collection import keep_uncollected

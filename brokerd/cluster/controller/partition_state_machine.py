@@ -10,8 +10,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from brokerd.cluster.controller.partition_leader_election import first_state, next_state
-from brokerd.cluster.controller.topic_deletions import TopicDeletions
-from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
+from brokerd.cluster.controller.topic_deletion_manager import TopicDeletionManager
+from brokerd.cluster.zookeeper import paths
+from brokerd.cluster.zookeeper.multi_operations import Create, Operation, SetData
+from brokerd.cluster.zookeeper.zk_data import LoadedState, TopicNode, encode_partition_state
 from brokerd.replication.partition_state import PartitionState
 from brokerd.topic_partition import TopicPartition
 
@@ -33,7 +35,7 @@ class PartitionStateMachine:
         self._offline_names: frozenset[str] = frozenset()
         self.topics: dict[str, TopicNode] = {}
         self.states: dict[TopicPartition, PartitionState] = {}
-        self.deletions = TopicDeletions()
+        self.deletions = TopicDeletionManager()
 
     def load(
         self,
@@ -181,3 +183,24 @@ def _partitions_of(topics: Mapping[str, TopicNode]) -> Iterator[TopicPartition]:
 
 def _replicas(offline: Mapping[int, frozenset[TopicPartition]]) -> set[tuple[int, TopicPartition]]:
     return {(broker, each) for broker, partitions in offline.items() for each in partitions}
+
+
+def state_operations(
+    states: Iterable[PartitionState], topics_with_partitions_node: Iterable[str]
+) -> list[Operation]:
+    """Operations that write each state if its node has the version before it (zkVersion); a state
+    of version 0 is created, with the nodes above it."""
+    operations: list[Operation] = []
+    present = set(topics_with_partitions_node)
+    for state in states:
+        path = paths.partition_state(state.topic, state.partition)
+        data = encode_partition_state(state)
+        if state.version > 0:
+            operations.append(SetData(path, data, state.version - 1))
+            continue
+        if state.topic not in present:
+            present.add(state.topic)
+            operations.append(Create(paths.partitions(state.topic)))
+        operations.append(Create(paths.partition(state.topic, state.partition)))
+        operations.append(Create(path, data))
+    return operations

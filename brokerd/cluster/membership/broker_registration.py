@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
 from brokerd.cluster.cluster_settings import ClusterSettings
-from brokerd.cluster.zookeeper import paths, znode_json
-from brokerd.cluster.zookeeper.znode_json import Endpoint
+from brokerd.cluster.zookeeper import paths, zk_data
+from brokerd.cluster.zookeeper.zk_data import Endpoint
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper
 
 logger = logging.getLogger(__name__)
@@ -36,10 +36,10 @@ async def cluster_id(zookeeper: ZooKeeper, known: str) -> str:
         drawn = urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode()
         await zookeeper.ensure("/cluster")
         with suppress(NodeExistsError):
-            await zookeeper.create(paths.CLUSTER_ID, znode_json.encode_cluster_id(drawn))
+            await zookeeper.create(paths.CLUSTER_ID, zk_data.encode_cluster_id(drawn))
         node = await zookeeper.get(paths.CLUSTER_ID)
     assert node is not None, "/cluster/id is never deleted"
-    found = znode_json.decode_cluster_id(node[0])
+    found = zk_data.decode_cluster_id(node[0])
     if known and found != known:
         raise ClusterError(
             f"zookeeper.connect leads to the cluster {found}, but this broker's data belong to the "
@@ -67,7 +67,7 @@ class Registration:
         broker has the id."""
         settings, zookeeper = self._settings, self._zookeeper
         path = paths.broker(settings.broker_id)
-        data = znode_json.encode_broker(settings.endpoints, settings.rack, now_ms)
+        data = zk_data.encode_broker(settings.endpoints, settings.rack, now_ms)
         loop = asyncio.get_running_loop()
         deadline_s = loop.time() + zookeeper.session_timeout_ms / 1000 + WAIT_MARGIN_S
         is_logged = False
@@ -103,7 +103,7 @@ class Registration:
         stat = await self._zookeeper.exists(path)
         if stat is None or stat.ephemeralOwner != self._zookeeper.session[0]:
             return
-        data = znode_json.encode_broker(settings.endpoints, settings.rack, now_ms)
+        data = zk_data.encode_broker(settings.endpoints, settings.rack, now_ms)
         try:
             await self._zookeeper.set(path, data, stat.version)
         except (NoNodeError, BadVersionError) as error:
@@ -120,7 +120,7 @@ async def _owned_by_another(zookeeper: ZooKeeper, broker_id: int) -> str:
     node = await zookeeper.get(paths.broker(broker_id))
     owner = "another broker"
     if node is not None:
-        info = znode_json.decode_broker(broker_id, node[0], node[1].czxid)
+        info = zk_data.decode_broker(broker_id, node[0], node[1].czxid)
         places = ", ".join(f"{name}://{h}:{p}" for name, (h, p) in info.endpoints.items())
         owner = f"the live broker at {places} (session 0x{node[1].ephemeralOwner:x})"
     return (

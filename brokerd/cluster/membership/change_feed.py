@@ -23,7 +23,7 @@ from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper import bulk_reads, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import ReadTopic
 from brokerd.cluster.zookeeper.change_entries import ChangeEntry, decode_entry
-from brokerd.cluster.zookeeper.znode_json import LoadedState, decode_config_change
+from brokerd.cluster.zookeeper.zk_data import LoadedState, decode_config_change
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper
 from brokerd.topic_partition import TopicPartition
 

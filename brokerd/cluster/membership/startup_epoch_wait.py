@@ -12,7 +12,7 @@ has seen that it was away. Most likely it is the controller itself now, and keep
 import asyncio
 from collections.abc import Iterable
 
-from brokerd.cluster.zookeeper.znode_json import LoadedState
+from brokerd.cluster.zookeeper.zk_data import LoadedState
 from brokerd.replication.partition_state import NO_LEADER, PartitionState
 from brokerd.topic_partition import TopicPartition
 

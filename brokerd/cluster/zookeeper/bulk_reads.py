@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from brokerd.cluster.zookeeper import paths, znode_json
+from brokerd.cluster.zookeeper import paths, zk_data
 from brokerd.cluster.zookeeper.zookeeper_client import Node, Watch, ZooKeeper
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME
 from brokerd.event_loop_turns import in_turns
@@ -24,7 +24,7 @@ STATES_PER_RUN = 250
 
 class ReadTopic(NamedTuple):
     name: str
-    node: znode_json.TopicNode
+    node: zk_data.TopicNode
     version: int
     created_zxid: int
 
@@ -33,21 +33,21 @@ def readable(decode: Callable[..., T], *args: Any) -> T | None:
     """What a node holds; None, with a line in the log, if it does not parse."""
     try:
         return decode(*args)
-    except znode_json.NodeFormatError as error:
+    except zk_data.NodeFormatError as error:
         logger.error("passed over: %s", error)
         return None
 
 
 async def live_brokers(
     zookeeper: ZooKeeper, watch: Watch, changed: Watch | None = None
-) -> dict[int, znode_json.RegisteredBroker]:
+) -> dict[int, zk_data.RegisteredBroker]:
     """The registered brokers; `changed` is called when one changes its listeners."""
     names = await zookeeper.children(paths.BROKER_IDS, watch)
     ids = sorted(int(name) for name in names if name.isdigit())
     nodes = await zookeeper.get_many([paths.broker(broker_id) for broker_id in ids], changed)
     brokers = {}
     for broker_id, node in zip(ids, nodes, strict=True):
-        info = node and readable(znode_json.decode_broker, broker_id, node[0], node[1].czxid)
+        info = node and readable(zk_data.decode_broker, broker_id, node[0], node[1].czxid)
         if info is not None:
             brokers[broker_id] = info
     return brokers
@@ -76,12 +76,12 @@ async def topics(zookeeper: ZooKeeper, names: Sequence[str]) -> AsyncIterator[li
 
 def _take_topic(read: list[ReadTopic], found: tuple[str, Node | None]) -> None:
     name, node = found
-    decoded = node and readable(znode_json.decode_topic, name, node[0])
+    decoded = node and readable(zk_data.decode_topic, name, node[0])
     if node is not None and decoded is not None:
         read.append(ReadTopic(name, decoded, node[1].version, node[1].czxid))
 
 
-async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[znode_json.LoadedState]:
+async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[zk_data.LoadedState]:
     """The states of these topics' partitions; a partition without a state is left out."""
     wanted = [
         (topic.name, topic.node, index)
@@ -89,15 +89,15 @@ async def states(zookeeper: ZooKeeper, read: Iterable[ReadTopic]) -> list[znode_
         if topic.node.topic_id is not None
         for index in topic.node.replicas
     ]
-    loaded: list[znode_json.LoadedState] = []
+    loaded: list[zk_data.LoadedState] = []
     for start in range(0, len(wanted), STATES_PER_RUN):
         loaded += await states_of(zookeeper, wanted[start : start + STATES_PER_RUN])
     return loaded
 
 
 async def states_of(
-    zookeeper: ZooKeeper, wanted: Sequence[tuple[str, znode_json.TopicNode, int]]
-) -> list[znode_json.LoadedState]:
+    zookeeper: ZooKeeper, wanted: Sequence[tuple[str, zk_data.TopicNode, int]]
+) -> list[zk_data.LoadedState]:
     """The states of these partitions, each with the name and the node of its topic."""
     found = await zookeeper.get_many(
         [paths.partition_state(name, index) for name, _, index in wanted]
@@ -107,12 +107,10 @@ async def states_of(
         if node is None:
             continue
         data, stat = node
-        state = readable(znode_json.decode_partition_state, name, index, topic, data, stat.version)
+        state = readable(zk_data.decode_partition_state, name, index, topic, data, stat.version)
         if state is not None:
             loaded.append(
-                znode_json.LoadedState(
-                    state=state, created_zxid=stat.czxid, modified_zxid=stat.mzxid
-                )
+                zk_data.LoadedState(state=state, created_zxid=stat.czxid, modified_zxid=stat.mzxid)
             )
     return loaded
 
@@ -121,7 +119,7 @@ async def topic_configs(zookeeper: ZooKeeper, names: Sequence[str]) -> Mapping[s
     """The config of each topic, empty where it has none."""
     nodes = await zookeeper.get_many([paths.topic_config(name) for name in names])
     return {
-        name: (node and readable(znode_json.decode_config, paths.topic_config(name), node[0])) or {}
+        name: (node and readable(zk_data.decode_config, paths.topic_config(name), node[0])) or {}
         for name, node in zip(names, nodes, strict=True)
     }
 
@@ -134,7 +132,7 @@ async def broker_configs(
     for name in (str(broker_id), DEFAULT_NAME):
         path = paths.broker_config(name)
         node = await zookeeper.get(path)
-        config = readable(znode_json.decode_config, path, node[0]) if node else {}
+        config = readable(zk_data.decode_config, path, node[0]) if node else {}
         configs[name] = known.get(name, {}) if config is None else config
     return configs
 

@@ -18,12 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from brokerd.cluster.zookeeper.znode_json import (
-    NodeFormatError,
-    dump,
-    parse_topic_id,
-    topic_id_text,
-)
+from brokerd.cluster.zookeeper.zk_data import NodeFormatError, dump, parse_topic_id, topic_id_text
 from brokerd.replication.partition_state import PartitionState
 
 ENTRY_BYTES_MAX = 512 * 1024

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 from itertools import count
 
 from brokerd.cluster.zookeeper import paths
-from brokerd.cluster.zookeeper.znode_json import dump
+from brokerd.cluster.zookeeper.zk_data import dump
 from brokerd.cluster.zookeeper.zookeeper_client import Watch, ZooKeeper
 from brokerd.topic_partition import TopicPartition
 

@@ -4,11 +4,12 @@ from dataclasses import replace
 from functools import partial
 
 from brokerd.config.group_config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
-from brokerd.coordinator.group import rebalance, sessions
+from brokerd.coordinator.group import rebalance
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Action, GroupState, Request
+from brokerd.coordinator.group.heartbeat import end_session, renew_session
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES, size_of
 from brokerd.coordinator.group.messages import JoinReply, JoinRequest, SyncReply, Ticket
 from brokerd.coordinator.group.records import GroupRecord
@@ -106,7 +107,7 @@ def _join_known(
     member = group.members[request.member_id]
     if _may_only_repeat(group, member, request, answer):
         context.reply(ticket, rebalance.join_reply(group, member))
-        sessions.renew(context, group, member)
+        renew_session(context, group, member)
         return ErrorCode.NONE
     _update(context, group, member, request, ticket)
     if answer is Action.COMPLETE_JOIN_IF_ALL_HERE:
@@ -169,7 +170,7 @@ def _replace_static(
     old_leader, old_protocols = group.leader or "", group.members[old_id].protocols
     member = _take_over(context, group, old_id, request.new_member_id)
     _update(context, group, member, request, ticket)
-    sessions.renew(context, group, member)
+    renew_session(context, group, member)
     if answer is not Action.REBALANCE_IF_PROTOCOL_CHANGES:
         rebalance.carry_out(context, group, answer)
     elif group.select_protocol() != group.protocol:
@@ -188,7 +189,7 @@ def _take_over(context: EventContext, group: Group, old_id: str, new_id: str) ->
     fenced = ErrorCode.FENCED_INSTANCE_ID
     context.answer_join(member, JoinReply(error=fenced, member_id=old_id))
     context.answer_sync(member, SyncReply(error=fenced))
-    sessions.end(context, group, old_id)
+    end_session(context, group, old_id)
     return group.rename(old_id, new_id)
 
 
@@ -217,11 +218,11 @@ def _replaced(
         return  # answered or overtaken: a rebalance has begun, or the member was replaced again
     if error is ErrorCode.NONE:
         context.answer_join(member, reply)
-        sessions.renew(context, group, member)
+        renew_session(context, group, member)
         return
     context.answer_join(member, JoinReply(error=error, member_id=""))
     with group.changing(member):
         old_id, member.protocols = undo
-    sessions.end(context, group, member.member_id)
+    end_session(context, group, member.member_id)
     group.rename(member.member_id, old_id)
-    sessions.renew(context, group, member)
+    renew_session(context, group, member)

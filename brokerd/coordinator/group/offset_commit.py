@@ -2,16 +2,11 @@
 
 from functools import partial
 
-from brokerd.coordinator.group import sessions
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import ANSWERS, GroupState, Request
-from brokerd.coordinator.group.messages import (
-    CommitRequest,
-    OffsetsReply,
-    OffsetToCommit,
-    Ticket,
-)
+from brokerd.coordinator.group.heartbeat import renew_session
+from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit, Ticket
 from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, OffsetValue
 from brokerd.errors import ErrorCode
 from brokerd.integer_ranges import INT16_MAX
@@ -69,7 +64,7 @@ def _check_commit(context: EventContext, group: Group | None, request: CommitReq
     answer = ANSWERS[Request.COMMIT][group.state]
     if isinstance(answer, ErrorCode):
         return answer
-    sessions.renew(context, group, group.members[request.member_id])
+    renew_session(context, group, group.members[request.member_id])
     return ErrorCode.NONE
 
 

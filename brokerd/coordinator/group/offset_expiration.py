@@ -8,10 +8,10 @@ from functools import partial
 from itertools import islice
 
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.deletion import drop_group, groups_dropped, tombstones
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import GroupState
-from brokerd.coordinator.group.offset_deletion import drop_group, groups_dropped, tombstones
 from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode
 

@@ -4,17 +4,18 @@
     ─▶ the leader's assignment is written (sync_group.py) ─▶ syncs answered
 
 - The first rebalance of an empty group waits `group.initial.rebalance.delay.ms` for more members,
-  again after each new member, at most for the longest rebalance timeout.
+  again after each new member, at most for the longest rebalance timeout (Kafka's
+  InitialDelayedJoin: `Group.initial_delay`, set in `prepare`, prolonged in `end_joins`).
 - Any other ends as soon as all members joined again, at the latest after the longest rebalance
   timeout; then members that did not join are removed, static ones only when their session is over.
 - A member that does not sync within the longest rebalance timeout is removed, too.
 """
 
-from brokerd.coordinator.group import sessions
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request
+from brokerd.coordinator.group.heartbeat import end_session, renew_session
 from brokerd.coordinator.group.messages import JoinReply, SyncReply
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode
@@ -49,7 +50,7 @@ def remove_member(context: EventContext, group: Group, member: Member) -> None:
     unknown = ErrorCode.UNKNOWN_MEMBER_ID
     context.answer_join(member, JoinReply(error=unknown, member_id=member.member_id))
     context.answer_sync(member, SyncReply(error=unknown))
-    sessions.end(context, group, member.member_id)
+    end_session(context, group, member.member_id)
     group.remove(member.member_id)
     carry_out(context, group, ANSWERS[Request.MEMBER_GONE][group.state])
 
@@ -82,7 +83,7 @@ def complete(context: EventContext, group: Group) -> None:
     """Begins a new generation with the members that joined."""
     absent = [m for m in group.members.values() if m.join_ticket is None and m.instance_id is None]
     for member in absent:
-        sessions.end(context, group, member.member_id)
+        end_session(context, group, member.member_id)
         group.remove(member.member_id)
     if group.members and not group.elect_joined_leader():
         _await_joins(context, group)  # only static members left, none here: their sessions decide
@@ -118,7 +119,7 @@ def _answer_joins(context: EventContext, group: Group) -> None:
     for member in group.members.values():
         if member.join_ticket is not None:
             context.answer_join(member, join_reply(group, member))
-            sessions.renew(context, group, member)
+            renew_session(context, group, member)
         member.is_new = False
         group.unsynced.add(member.member_id)
     context.set_deadline(Timer.SYNC, group, group.rebalance_timeout_ms)
@@ -134,7 +135,7 @@ def end_syncs(context: EventContext, group: Group) -> None:
     if not late or group.state is GroupState.PREPARING_REBALANCE:
         return
     for member in late:
-        sessions.end(context, group, member.member_id)
+        end_session(context, group, member.member_id)
         group.remove(member.member_id)
     prepare(context, group)
 
@@ -146,4 +147,4 @@ def fail_syncs(context: EventContext, group: Group, error: ErrorCode) -> None:
             group.assign(member, b"")
         if member.sync_ticket is not None:
             context.answer_sync(member, SyncReply(error=error))
-            sessions.renew(context, group, member)
+            renew_session(context, group, member)

@@ -2,11 +2,12 @@
 
 from functools import partial
 
-from brokerd.coordinator.group import rebalance, sessions
+from brokerd.coordinator.group import rebalance
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request
+from brokerd.coordinator.group.heartbeat import renew_session
 from brokerd.coordinator.group.messages import SyncReply, SyncRequest, Ticket
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode
@@ -40,7 +41,7 @@ def _sync(context: EventContext, ticket: Ticket, request: SyncRequest) -> ErrorC
     _synced(context, group, member)
     if answer is Action.GIVE_ASSIGNMENT:
         context.reply(ticket, _sync_reply(group, member))
-        sessions.renew(context, group, member)
+        renew_session(context, group, member)
         return ErrorCode.NONE
     # A sync of the same member that still waits is from a connection given up.
     context.answer_sync(member, SyncReply(error=ErrorCode.REBALANCE_IN_PROGRESS))
@@ -77,7 +78,7 @@ def _assigned(
         group.assign(member, assignments.get(member.member_id, b""))
         if member.sync_ticket is not None:
             context.answer_sync(member, _sync_reply(group, member))
-            sessions.renew(context, group, member)
+            renew_session(context, group, member)
 
 
 def _sync_reply(group: Group, member: Member) -> SyncReply:

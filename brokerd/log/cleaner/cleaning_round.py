@@ -15,10 +15,9 @@ from typing import Final
 import numpy as np
 
 from brokerd.log import file_names
-from brokerd.log.cleaner import log_to_clean
 from brokerd.log.cleaner.cleaned_segment_writer import Buffer, CleanedSegmentWriter
-from brokerd.log.cleaner.cleaned_transactions import Transactions
-from brokerd.log.cleaner.log_to_clean import SegmentFiles
+from brokerd.log.cleaner.cleaned_transaction_metadata import CleanedTransactionMetadata
+from brokerd.log.cleaner.group_segments_by_size import SegmentFiles, group_segments_by_size
 from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
 from brokerd.log.cleaner.record_filter import BatchRules, Rules, filter_batches
 from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
@@ -77,8 +76,8 @@ class _Cleaning:
         )
         self._done.map_used = self._map.used
         rules = Rules(latest, self._job.now_ms, self._job.delete_retention_ms)
-        transactions = Transactions(aborted)
-        for group in log_to_clean.group_segments(
+        transactions = CleanedTransactionMetadata(aborted)
+        for group in group_segments_by_size(
             [each for each in files if each.base_offset <= latest],
             segment_bytes=self._job.segment_bytes,
             index_bytes=self._job.segment_index_bytes,
@@ -106,7 +105,7 @@ class _Cleaning:
 
     def _fill_map(self, files: Sequence[SegmentFiles], aborted: list[AbortedTxn]) -> int:
         """Returns the last offset that the map knows of."""
-        transactions = Transactions(aborted)
+        transactions = CleanedTransactionMetadata(aborted)
         latest = self._job.dirty_start - 1
         for each in files:
             for batches, table in tables(self._batches(each)):
@@ -140,7 +139,7 @@ class _Cleaning:
     # -- what stays --------------------------------------------------------------------------------
 
     def _clean_group(
-        self, group: list[SegmentFiles], rules: Rules, transactions: Transactions
+        self, group: list[SegmentFiles], rules: Rules, transactions: CleanedTransactionMetadata
     ) -> None:
         base_offset = group[0].base_offset
         modified_ns = os.stat(self._path(group[-1].base_offset, file_names.LOG)).st_mtime_ns
@@ -175,7 +174,7 @@ class _Cleaning:
         batches: list[StoredBatch],
         table: RecordTable,
         rules: Rules,
-        transactions: Transactions,
+        transactions: CleanedTransactionMetadata,
     ) -> list[Buffer | None]:
         last_offsets = np.full(len(table.offsets), -1, np.int64)
         rows: Ints = np.flatnonzero(

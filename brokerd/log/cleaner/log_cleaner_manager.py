@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Protocol
 
+from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoint_file
 from brokerd.log.checkpoint_writer import CheckpointWriter
-from brokerd.log.cleaner import cleanable_offsets, log_to_clean, replace_segments
-from brokerd.log.cleaner.log_to_clean import LogToClean
+from brokerd.log.cleaner import cleanable_offsets, replace_segments
+from brokerd.log.cleaner.cleanable_offsets import LogToClean
 from brokerd.log.cleaner.worker_messages import Job, Limits, RoundDone, SegmentGroupDone
 from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog
@@ -190,7 +191,7 @@ class LogCleanerManager:
             self.failed(known, str(error))
             return
         self._dirtiest = max(self._dirtiest, dirty.ratio)
-        if log_to_clean.is_cleanable(dirty, log.config):
+        if is_cleanable(dirty, log.config):
             self._found.append((dirty.ratio, known, dirty))
         else:
             known.held_at = -1
@@ -232,7 +233,7 @@ class LogCleanerManager:
             dirty = cleanable_offsets.dirty_part(log, known.checkpoint, stable_offset, now_ms)
             is_held = stable_offset < log.high_watermark and dirty.end_offset < whole.end_offset
             known.held_at = stable_offset if is_held else -1
-            if not log_to_clean.is_cleanable(dirty, log.config):
+            if not is_cleanable(dirty, log.config):
                 return False
             if log.recovery_point < dirty.end_offset:  # what replaces records must outlast them
                 log.local.begin_flush(dirty.end_offset)
@@ -317,6 +318,13 @@ class LogCleanerManager:
             "%s-%d cannot be compacted and is set aside until it is cut, made anew or the broker "
             "restarts: %s", log.topic, log.partition, reason,
         )  # fmt: skip
+
+
+def is_cleanable(dirty: LogToClean, config: LogConfig) -> bool:
+    """Whether it is dirty enough, or has been dirty for too long."""
+    if dirty.end_offset <= dirty.start_offset or dirty.dirty_bytes == 0:
+        return False
+    return dirty.late_ms > 0 or dirty.ratio > config.min_cleanable_dirty_ratio
 
 
 class _Round:

@@ -9,14 +9,14 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from brokerd.errors import KafkaError
+from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.io.page_cache import NotInPageCache
 from brokerd.log.log_context import raises_storage_error
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList
 from brokerd.protocol.compression import TooManyBytes, decompress
-from brokerd.protocol.record_by_timestamp import first_at_or_after as first_record
-from brokerd.protocol.records import HEADER_BYTES, BatchHeader
+from brokerd.protocol.records import HEADER_BYTES, BatchHeader, wrapped_timestamp
+from brokerd.protocol.varint import read_varint
 
 if TYPE_CHECKING:
     from brokerd.log.unified_log import UnifiedLog
@@ -144,3 +144,35 @@ def _walk(
             raise
         return Found(header.base_offset, header.max_timestamp, header.leader_epoch)
     return Found(*found, header.leader_epoch) if found is not None else None
+
+
+def first_record(
+    header: BatchHeader, data: bytes | memoryview, timestamp_ms: int, min_offset: int
+) -> tuple[int, int] | None:
+    """(offset, timestamp) of the first of the records in `data` (decompressed) with a timestamp
+    >= `timestamp_ms` and an offset >= `min_offset`. Of the others no more is read than how long
+    they are, and when. Raises KafkaError(INVALID_RECORD) if they are damaged before that."""
+    stamped = header.is_log_append_time
+    if stamped and header.max_timestamp < timestamp_ms:
+        return None
+    end = 0
+    for index in range(header.count):
+        size, at = read_varint(data, end)
+        end = at + size
+        if size <= 0 or end > len(data):
+            raise _damaged(f"record {index} does not fit its batch")
+        delta, at = read_varint(data, at + 1)  # behind the attributes
+        time_ms = header.max_timestamp
+        if not stamped:
+            time_ms = wrapped_timestamp(header.base_timestamp + delta)
+        if time_ms >= timestamp_ms:
+            offset = header.base_offset + read_varint(data, at)[0]
+            if offset >= min_offset:
+                return offset, time_ms
+    if end != len(data):
+        raise _damaged(f"{len(data) - end} bytes follow the last record")
+    return None
+
+
+def _damaged(message: str) -> KafkaError:
+    return KafkaError(ErrorCode.INVALID_RECORD, message)

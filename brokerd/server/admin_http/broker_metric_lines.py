@@ -248,6 +248,7 @@ class BrokerMetricLines:
 
     def _connections(self) -> Iterator[str]:
         socket_server, metrics = self.socket_server, self.metrics
+        acceptor = socket_server.acceptor
         prefix = "kafka_server_socket_server_metrics_"
         names = [listener.name for listener in self.settings.config.listeners]
         figures: tuple[tuple[str, str, str, Callable[[str], int]], ...] = (
@@ -270,7 +271,7 @@ class BrokerMetricLines:
         yield from singles(
             "brokerd_connections",
             ("", "Open connections of all listeners.", len(socket_server.connections)),
-            ("_refused_total", "Refused by max.connections.per.ip.", socket_server.refused),
+            ("_refused_total", "Refused by max.connections.per.ip.", acceptor.refused),
         )
 
     def _waiting(self) -> Iterator[str]:

@@ -9,12 +9,9 @@ from dataclasses import dataclass
 from brokerd.event_loop_turns import TURN_S, in_turns
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines, GroupCounts, open_files
-from brokerd.server.admin_http.partition_counts import (
-    ClusterCounts,
-    PartitionCounts,
-)
+from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
 from brokerd.server.admin_http.topic_metric_lines import partition_lines, topic_lines
-from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
 
 PIECE_CHARS = 1 << 16
 
@@ -22,7 +19,7 @@ PIECE_CHARS = 1 << 16
 @dataclass(frozen=True, slots=True)
 class PrometheusPage:
     broker_lines: BrokerMetricLines
-    groups: GroupService
+    groups: GroupCoordinatorService
     replicas: ReplicaManager
 
     async def render(self, *, by_partition: bool) -> AsyncIterator[str]:

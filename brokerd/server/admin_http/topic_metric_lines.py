@@ -8,15 +8,19 @@ from brokerd.server.admin_http.partition_counts import PartitionCounts, is_under
 from brokerd.server.admin_http.prometheus_text import escape, head, singles
 
 _TOPIC_METRICS = "kafka_server_brokertopicmetrics_"
-_TRAFFIC = (
-    ("bytesin_total", "Bytes of records appended for producers."),
-    ("bytesout_total", "Bytes of records sent to consumers."),
-    ("messagesin_total", "Records appended for producers."),
-    ("totalproducerequests_total", "Batches to append, one for each partition of a Produce."),
-    ("totalfetchrequests_total", "Partitions that were asked for by Fetch and are led here."),
-    ("failedproducerequests_total", "Batches refused, expected refusals aside."),
-    ("failedfetchrequests_total", "Partitions of Fetch refused, expected refusals aside."),
-)
+_TRAFFIC = {
+    "bytes_in": ("bytesin_total", "Bytes of records appended for producers."),
+    "bytes_out": ("bytesout_total", "Bytes of records sent to consumers."),
+    "messages_in": ("messagesin_total", "Records appended for producers."),
+    "produces": ("totalproducerequests_total",
+        "Batches to append, one for each partition of a Produce."),
+    "fetches": ("totalfetchrequests_total",
+        "Partitions that were asked for by Fetch and are led here."),
+    "failed_produces": ("failedproducerequests_total",
+        "Batches refused, expected refusals aside."),
+    "failed_fetches": ("failedfetchrequests_total",
+        "Partitions of Fetch refused, expected refusals aside."),
+}  # fmt: skip
 _LOG_SIZE = "kafka_log_log_size"
 
 _BY_PARTITION: tuple[tuple[str, str, str, Callable[[Partition], int]], ...] = (
@@ -50,8 +54,8 @@ def topic_lines(
     total = list(counts.total)
     total[TRAFFIC.index("failed_produces")] = metrics.failed_produces
     total[TRAFFIC.index("failed_fetches")] = metrics.failed_fetches
-    for place, (name, text) in enumerate(_TRAFFIC):
-        name = _TOPIC_METRICS + name
+    for counter, (name, text) in _TRAFFIC.items():
+        place, name = TRAFFIC.index(counter), _TOPIC_METRICS + name
         yield head(name, "counter", text)
         yield f"{name} {total[place]}\n"
         for topic, sums in counts.traffic.items():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+from brokerd.config.all_dynamic_configs import known_setting
 from brokerd.config.broker_config import INTERNAL, known_keys
 from brokerd.config.described_defaults import DEFAULTS, FIXED, default_text
 from brokerd.config.dynamic_broker_config import DYNAMIC_ONLY, DynamicBrokerConfig, is_read_only
@@ -19,7 +20,6 @@ from brokerd.config.setting_documentation import (
     KEPT_DOCUMENTATION,
     TOPIC_DOCUMENTATION,
 )
-from brokerd.config.setting_update_modes import known_setting
 from brokerd.config.tls_settings import PREFIX
 from brokerd.config.topic_settings_without_effect import WITHOUT_EFFECT
 from brokerd.config.value_parsers import ConfigSource, ConfigType, comma_list, java_double, words

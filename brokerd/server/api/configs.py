@@ -13,22 +13,21 @@ from typing import Any
 from brokerd.cluster.admin.config_admin import ConfigAdmin, ConfigUpdate
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.cluster.topic_names import check_topic_name
+from brokerd.config.all_dynamic_configs import known_setting
 from brokerd.config.described_defaults import default_text
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME
-from brokerd.config.incremental_alter_configs import ConfigChange, ConfigOperation, apply_operations
-from brokerd.config.setting_update_modes import known_setting
+from brokerd.config.prepare_incremental_configs import (
+    ConfigChange,
+    ConfigOperation,
+    apply_operations,
+)
 from brokerd.config.validate_dynamic_config import validate_change
 from brokerd.config.validate_topic_config import apply_changes, validate_topic_config
 from brokerd.config.value_parsers import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import map_in_turns, map_in_turns_awaited
 from brokerd.protocol.messages import item_encoder
-from brokerd.server.api.config_helper import (
-    Entry,
-    broker_entries,
-    default_entries,
-    topic_entries,
-)
+from brokerd.server.api.config_helper import Entry, broker_entries, default_entries, topic_entries
 from brokerd.server.api.loggers import change_levels, logger_entries
 from brokerd.server.broker_config_handler import BrokerConfigHandler
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part

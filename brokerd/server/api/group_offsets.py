@@ -4,14 +4,14 @@ from collections.abc import Awaitable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
-from brokerd.coordinator.group import offset_commit, offset_deletion
+from brokerd.coordinator.group import deletion, offset_commit
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
 from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import at_once_or_in_turns, in_turns, map_in_turns
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item
-from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
 from brokerd.server.requests.request_context import Fields, RequestContext, milliseconds
 from brokerd.topic_partition import TopicPartition
 
@@ -29,7 +29,7 @@ _Found = tuple[ErrorCode, dict[TopicPartition, OffsetValue | None], Set[TopicPar
 
 @dataclass(frozen=True, slots=True)
 class GroupOffsetHandlers:
-    groups: GroupService
+    groups: GroupCoordinatorService
 
     async def offset_commit(self, context: RequestContext, request: Any) -> Fields:
         answer = _ByPartition(self.groups)
@@ -68,9 +68,7 @@ class GroupOffsetHandlers:
         partitions = tuple(answer.known)
         try:
             runtime = self.groups.runtime(group_id)
-            reply = await runtime.ask(
-                OffsetsReply, offset_deletion.delete_offsets, group_id, partitions
-            )
+            reply = await runtime.ask(OffsetsReply, deletion.delete_offsets, group_id, partitions)
         except KafkaError as error:
             return {"error_code": error.code, "topics": []}
         if reply.error is not ErrorCode.NONE:
@@ -93,7 +91,7 @@ class _ByPartition:
     """An answer in the making. Existing partitions occur once, with the last result; partitions
     that do not exist as often as they are named, as in Kafka."""
 
-    def __init__(self, groups: GroupService) -> None:
+    def __init__(self, groups: GroupCoordinatorService) -> None:
         self._groups = groups
         self.known: dict[TopicPartition, Any] = {}
         self.topics: dict[str, Fields] = {}
@@ -134,7 +132,7 @@ class _OffsetsAnswer:
     """An OffsetFetch's answer in the making; `first` is that of the first group, for versions
     without `groups`."""
 
-    def __init__(self, groups: GroupService, version: int) -> None:
+    def __init__(self, groups: GroupCoordinatorService, version: int) -> None:
         self._service = groups
         self._version = version
         self._is_batched = version >= FETCH_MANY_FROM

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from brokerd.coordinator.group import join_group, leave_group, offset_deletion, sync_group
+from brokerd.coordinator.group import deletion, join_group, leave_group, sync_group
 from brokerd.coordinator.group.messages import (
     DeleteReply,
     GroupDescription,
@@ -28,7 +28,10 @@ from brokerd.event_loop_turns import at_once_or_in_turns, map_in_turns_awaited
 from brokerd.protocol.acl_operations import GROUP_OPERATIONS, NOT_ASKED
 from brokerd.protocol.messages import encode_item
 from brokerd.server.api.producers import NO_TRANSACTIONS
-from brokerd.server.coordinator_runtime.group_service import NAME_BYTES_MAX, GroupService
+from brokerd.server.coordinator_runtime.group_coordinator_service import (
+    NAME_BYTES_MAX,
+    GroupCoordinatorService,
+)
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part, milliseconds
 
 KEY_IS_GROUP = 0
@@ -47,7 +50,7 @@ READABLE_ID_CHARACTERS_MAX = 255
 
 @dataclass(frozen=True, slots=True)
 class GroupHandlers:
-    groups: GroupService
+    groups: GroupCoordinatorService
 
     async def find_coordinator(self, context: RequestContext, request: Any) -> Fields:
         if context.api_version >= 4:
@@ -243,7 +246,7 @@ class GroupHandlers:
     async def _delete(self, group_id: str) -> ErrorCode:
         try:
             runtime = self.groups.runtime(group_id, may_be_empty=True)
-            reply = await runtime.ask(DeleteReply, offset_deletion.delete_group, group_id)
+            reply = await runtime.ask(DeleteReply, deletion.delete_group, group_id)
         except KafkaError as error:
             return error.code
         return reply.error

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from brokerd.config.incremental_alter_configs import ConfigChange, ConfigOperation
+from brokerd.config.prepare_incremental_configs import ConfigChange, ConfigOperation
 from brokerd.config.value_parsers import ConfigSource, ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 

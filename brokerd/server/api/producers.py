@@ -13,7 +13,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.producer_state_manager import NO_SEQUENCE
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.coordinator_runtime.producer_id_source import ProducerIdSource
+from brokerd.server.coordinator_runtime.producer_id_manager import ProducerIdManager
 from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part
 
@@ -24,7 +24,7 @@ NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 class ProducerHandlers:
     led: LedPartitions
     pending_reads: PendingReads
-    producer_ids: ProducerIdSource
+    producer_ids: ProducerIdManager
 
     async def init_producer_id(self, context: RequestContext, request: Any) -> Fields:
         """A fresh id with epoch 0; a transactional id is refused until transactions are served."""

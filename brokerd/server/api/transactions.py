@@ -2,7 +2,7 @@
 
 from typing import Any, NoReturn
 
-from brokerd.coordinator.transaction.records import STATES
+from brokerd.coordinator.transaction.transaction_log import STATES
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.server.api.producers import NO_TRANSACTIONS
 from brokerd.server.requests.request_context import Fields, RequestContext

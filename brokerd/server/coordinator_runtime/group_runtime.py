@@ -1,8 +1,8 @@
 """One partition of `__consumer_offsets` that this broker leads: its coordinator on the event loop.
 
-It passes requests, time and the outcome of writes to the pure `GroupCoordinator`, and carries out
-the effects: replies, appends, a timer. It lives for one leader epoch; at its end, waiting requests
-get NOT_COORDINATOR.
+It passes requests, time and the outcome of writes to the pure `GroupCoordinatorShard`, and carries
+out the effects: replies, appends, a timer. It lives for one leader epoch; at its end, waiting
+requests get NOT_COORDINATOR.
 """
 
 import asyncio
@@ -11,14 +11,14 @@ from typing import TypeVar, TypeVarTuple
 
 from brokerd.clock import Clock
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import offset_deletion
+from brokerd.coordinator.group import deletion
 from brokerd.coordinator.group.event_context import EventContext
-from brokerd.coordinator.group.group_coordinator import GroupCoordinator
+from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.partition import Partition
-from brokerd.server.coordinator_runtime.group_loading import load
-from brokerd.server.coordinator_runtime.group_writes import GroupWrites
+from brokerd.server.coordinator_runtime.coordinator_loader import load
+from brokerd.server.coordinator_runtime.partition_writer import PartitionWriter
 from brokerd.server.requests.ack_timers import AckQueues
 
 R = TypeVar("R", bound=Reply)
@@ -44,8 +44,9 @@ class GroupRuntime:
         self._loop = asyncio.get_running_loop()
         self._config = config
         self._bytes_of_all = bytes_of_all_coordinators
-        self.coordinator = GroupCoordinator(config, self._bytes_of_all)  # others only read from it
-        self._writes = GroupWrites(partition, acks, commit_timeout_ms, self)
+        # others only read from it
+        self.coordinator = GroupCoordinatorShard(config, self._bytes_of_all)
+        self._writes = PartitionWriter(partition, acks, commit_timeout_ms, self)
         self._waiting: dict[Ticket, asyncio.Future[Reply]] = {}
         self._tickets = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -60,7 +61,7 @@ class GroupRuntime:
 
     async def read_log(self) -> None:
         """Replays the partition up to its log end into a new coordinator. Raises as `load` does."""
-        self.coordinator = GroupCoordinator(self._config, self._bytes_of_all)
+        self.coordinator = GroupCoordinatorShard(self._config, self._bytes_of_all)
         log = self._partition.log
         log.check_end()
         self._loaded_offset = log.log_end_offset
@@ -126,9 +127,9 @@ class GroupRuntime:
             self._topics_gone |= topics
             return
         now_ms = self._clock.now_ms()
-        self._carry_out(self.coordinator.handle(now_ms, offset_deletion.forget_topics, topics))
+        self._carry_out(self.coordinator.handle(now_ms, deletion.forget_topics, topics))
 
-    # What became of writes (called by GroupWrites)
+    # What became of writes (called by PartitionWriter)
 
     def write_done(self, write_id: int) -> None:
         self._carry_out(self.coordinator.write_done(write_id, self._clock.now_ms()))

@@ -1,6 +1,8 @@
 """A Fetch that waits: a listener of its partitions, or of its session (Kafka's DelayedFetch).
 
-Its wait ends when its check succeeds, when its time is over, or with its connection; then all
+`FetchAttempt.end` (`read_from_log`) decides when it is complete: for an error, or with min_bytes. A
+move of its partitions causes the next attempt; if min_bytes is above 1, only once `MinBytesTracker`
+has counted as much. Its wait also ends when its time is over, or with its connection; then all
 references are removed.
 """
 
@@ -12,9 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.fetch_request import READ_COMMITTED, FetchRequest
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch.fetch_session import Session
+from brokerd.server.fetch.fetch_session_cache import FetchContext
+from brokerd.server.fetch.read_from_log import ENOUGH, FILES_MAX, FetchAttempt, bytes_now
 from brokerd.server.network.connection import Connection
+from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory, close_unanswered
 
 PARTITIONS_MAX = 1_000_000
@@ -98,3 +104,46 @@ class DelayedFetch:
         if self._timer is not None:
             self._timer.cancel()
         self._purgatory.leave(self._connection, self, len(self._partitions))
+
+
+class MinBytesTracker:
+    """Counts the bytes of all partitions for a delayed Fetch with `min_bytes` above 1, those of the
+    last attempt and those appended since: an append must not cost a read of its thousands of
+    partitions."""
+
+    __slots__ = (
+        "_available_bytes",
+        "_committed",
+        "_fetch",
+        "_least",
+        "_led",
+        "_total",
+        "partitions",
+    )
+
+    def __init__(
+        self, led: LedPartitions, request: FetchRequest, fetch: FetchContext, attempt: FetchAttempt
+    ) -> None:
+        self._led = led
+        self._committed = request.isolation_level == READ_COMMITTED
+        self._fetch = fetch
+        self.partitions = attempt.partitions
+        self._least = attempt.min_bytes
+        self._available_bytes = attempt.available_bytes
+        self._total = sum(attempt.available_bytes.values())
+
+    def is_worth_an_attempt(self, moved: Collection[Partition]) -> bool:
+        """Whether to make another attempt now that these partitions moved: there are enough bytes,
+        or an error is to be answered, or there are so many files that they must be released."""
+        there = self._available_bytes
+        for partition in moved:
+            wanted = self.partitions.get(partition) or self._fetch.wanted_of(partition)
+            if wanted is None:
+                return True
+            now = bytes_now(self._led, partition, wanted, committed=self._committed)
+            if now >= ENOUGH:
+                return True
+            self._total += now - there.pop(partition, 0)
+            if now:
+                there[partition] = now
+        return self._total >= self._least or len(there) > FILES_MAX

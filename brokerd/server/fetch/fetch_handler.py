@@ -17,7 +17,7 @@ from brokerd.protocol.framing import RequestHeader
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.fetch.decoded_fetch_cache import memo_of
 from brokerd.server.fetch.fetch_session_cache import FetchContext, FetchSessionCache
-from brokerd.server.fetch.fetch_steps import PARTITION_BYTES, ServedFetch, refusal
+from brokerd.server.fetch.served_fetch import PARTITION_BYTES, ServedFetch, refusal
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
 from brokerd.server.requests.leader_check import LedPartitions

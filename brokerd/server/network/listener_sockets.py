@@ -12,7 +12,7 @@ from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.listeners import Listener
 from brokerd.config.permitted_listener_changes import IN_THE_FILE, address, reaches_further
 from brokerd.config.tls_settings import TlsSettings
-from brokerd.server.network.listener_tls_contexts import ListenerTlsContexts
+from brokerd.server.network.ssl_factory import SslFactory
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class ListenerSockets:
         self, on_connect: Callable[[socket.socket, str], None], file: BrokerConfig | None = None
     ) -> None:
         self._file = file
-        self.tls_contexts = ListenerTlsContexts()
+        self.tls_contexts = SslFactory()
         self._on_connect = on_connect
         self._loop = asyncio.get_running_loop()
         self._sockets: dict[str, socket.socket] = {}

@@ -6,13 +6,13 @@ A `ProduceMemo` has the bytes of a request up to its records and what was decode
 from collections.abc import Callable
 from struct import Struct
 
-from brokerd.protocol.advertised_versions import PRODUCE_VERSION_MAX, is_flexible
+from brokerd.log.log_validator.validate_batch import codec_max
+from brokerd.log.log_validator.validate_header_and_crc import is_plain
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.log_validator.validate_header_and_crc import is_plain
 from brokerd.protocol.produce_request import ProduceRequest
 from brokerd.protocol.produce_response import ResponseTemplate
+from brokerd.protocol.valid_versions import PRODUCE_VERSION_MAX, is_flexible
 from brokerd.replication.partition import Partition
-from brokerd.server.produce.validate_batch import codec_max
 
 MEMO_MAX_BYTES = 1024
 """A request that is longer up to its records (a client id may have 32 KiB, and unknown tagged

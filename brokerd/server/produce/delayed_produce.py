@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.append import AppendResult
+from brokerd.log.stage_append import AppendResult
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.produce_response import PartitionReply
 from brokerd.replication.partition import Partition
@@ -21,7 +21,7 @@ from brokerd.server.requests.purgatory import close_unanswered
 from brokerd.server.requests.request_times import Since
 
 if TYPE_CHECKING:
-    from brokerd.server.produce.responses import ProduceResponder
+    from brokerd.server.produce.produce_responder import ProduceResponder
 
 SYNC_TIMEOUT_S = 60.0
 

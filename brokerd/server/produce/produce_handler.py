@@ -17,14 +17,21 @@ from typing import Any
 
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.append import AppendResult
+from brokerd.log.log_validator.validate_and_recompress import Work
+from brokerd.log.log_validator.validate_batch import (
+    VALIDATE_ALL,
+    may_validate_records,
+    validate_batch,
+    validate_records_if_needed,
+)
+from brokerd.log.stage_append import AppendResult
 from brokerd.protocol.framing import RequestHeader, parse_header
-from brokerd.protocol.log_validator.validate_and_recompress import Work
 from brokerd.protocol.produce_request import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header
 from brokerd.replication.partition import Partition
 from brokerd.server.network.connection import Connection
 from brokerd.server.produce.append_queues import AppendFuture, AppendQueues
+from brokerd.server.produce.check_writable import writable_partition
 from brokerd.server.produce.decoded_produce_cache import MEMO_MAX_BYTES, ProduceMemo, ProduceMemos
 from brokerd.server.produce.produce_metadata import (
     ACKS_ALL,
@@ -32,14 +39,7 @@ from brokerd.server.produce.produce_metadata import (
     PartitionResult,
     ProduceMetadata,
 )
-from brokerd.server.produce.responses import ProduceResponder
-from brokerd.server.produce.validate_batch import (
-    VALIDATE_ALL,
-    may_validate_records,
-    validate_batch,
-    validate_records_if_needed,
-)
-from brokerd.server.produce.validate_partition import writable_partition
+from brokerd.server.produce.produce_responder import ProduceResponder
 from brokerd.server.requests.leader_check import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 

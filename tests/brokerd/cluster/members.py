@@ -21,7 +21,7 @@ from kazoo.exceptions import NoNodeError
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.metadata_image import ImageDelta
-from brokerd.cluster.zookeeper.znode_json import Endpoint
+from brokerd.cluster.zookeeper.zk_data import Endpoint
 from tests.support.zookeeper import ZooKeeper
 
 DEADLINE_S = 20.0

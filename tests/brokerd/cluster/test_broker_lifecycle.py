@@ -10,7 +10,7 @@ import pytest
 
 from brokerd.cluster.admin.config_admin import sanitized, unsanitized
 from brokerd.cluster.admin.new_topic_plan import NewPartitions, NewTopic, TopicPlan
-from brokerd.cluster.zookeeper.znode_json import TopicNode, encode_topic, topic_id_text
+from brokerd.cluster.zookeeper.zk_data import TopicNode, encode_topic, topic_id_text
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper as ZooKeeperClient
 from brokerd.errors import ErrorCode, KafkaError
 from tests.brokerd.cluster.members import Member, Members

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
+from brokerd.cluster.zookeeper.zk_data import RegisteredBroker
 from brokerd.replication.partition_state import PartitionState
 
 OLD, NEW = UUID(int=1), UUID(int=2)

@@ -1,10 +1,10 @@
 """Settings that change while a broker runs: which value holds, which is read only."""
 
+from brokerd.config.all_dynamic_configs import KAFKA_SETTINGS, UpdateMode, known_setting
 from brokerd.config.broker_config import BrokerConfig, known_keys, parse
 from brokerd.config.dynamic_broker_config import DynamicBrokerConfig, is_read_only
 from brokerd.config.log_config import TOPIC_KEYS, effective_values
 from brokerd.config.setting_documentation import BROKER_DOCUMENTATION
-from brokerd.config.setting_update_modes import KAFKA_SETTINGS, UpdateMode, known_setting
 from brokerd.config.value_parsers import ConfigType
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlog.retention.hours=2\n"

@@ -2,9 +2,9 @@
 
 import pytest
 
+from brokerd.config.all_dynamic_configs import KAFKA_SETTINGS
 from brokerd.config.broker_config import BrokerConfig, known_keys, parse
 from brokerd.config.dynamic_broker_config import DynamicBrokerConfig, is_read_only
-from brokerd.config.setting_update_modes import KAFKA_SETTINGS
 from brokerd.config.validate_dynamic_config import validate_change
 from brokerd.errors import ErrorCode, KafkaError
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from brokerd.config.incremental_alter_configs import ConfigChange, ConfigOperation
 from brokerd.config.log_config import TOPIC_KEYS
+from brokerd.config.prepare_incremental_configs import ConfigChange, ConfigOperation
 from brokerd.config.setting_documentation import TOPIC_DOCUMENTATION
 from brokerd.config.validate_topic_config import apply_changes, validate_topic_config
 from brokerd.errors import ErrorCode, KafkaError

@@ -52,6 +52,17 @@ def test_the_end_of_an_epoch_is_the_start_of_the_next(
     assert epochs.end_offset_for(asked, 50) == answer
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [(6, (6, 50)), (7, (6, 50)), (9, (9, 50)), (10, (-1, -1)), (5, (4, 30)), (-1, (-1, -1))],
+)
+def test_a_leaders_epoch_is_known_before_its_first_batch(
+    tmp_path: Path, asked: int, answer: tuple[int, int]
+) -> None:
+    epochs = cache(tmp_path, (2, 0), (4, 10), (6, 30))
+    assert epochs.end_offset_for(asked, 50, leader_epoch=9) == answer
+
+
 def test_cutting_forgets_what_lies_outside(tmp_path: Path) -> None:
     epochs = cache(tmp_path, (2, 0), (4, 10), (6, 30))
     epochs.truncate_end(30)

@@ -9,7 +9,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
-from brokerd.log import checkpoint_writer, close_all_logs, offset_checkpoint_file, scheduled_tasks
+from brokerd.log import checkpoint_writer, log_manager, offset_checkpoint_file, scheduled_tasks
 from brokerd.log.io.disk_jobs import RemoveJob, run_now
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.log_manager import LogManager
@@ -243,7 +243,7 @@ def test_many_logs_are_made_durable_by_one_call(
 ) -> None:
     synced: list[str] = []
     manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
-    for partition in range(close_all_logs.SYNCED_SINGLY_MAX + 1):
+    for partition in range(log_manager.SYNCED_SINGLY_MAX + 1):
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)
 
@@ -251,7 +251,7 @@ def test_many_logs_are_made_durable_by_one_call(
         synced.append(path)
         return True
 
-    monkeypatch.setattr(close_all_logs, "sync_filesystem", sync)
+    monkeypatch.setattr(log_manager, "sync_filesystem", sync)
     manager.shutdown()
     assert synced == [str(tmp_path)]
     manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
@@ -267,9 +267,9 @@ def test_a_directory_whose_file_system_cannot_be_synced_is_recovered_next_time(
         raise OSError(5, "Input/output error", path)
 
     manager = open_manager([str(tmp_path)], 1, now_ms=NOW_MS)
-    for partition in range(close_all_logs.SYNCED_SINGLY_MAX + 1):
+    for partition in range(log_manager.SYNCED_SINGLY_MAX + 1):
         log = manager.create("t", partition, TOPIC_ID, LogConfig(), NOW_MS)
         log.append([batch()], 0, NOW_MS)
-    monkeypatch.setattr(close_all_logs, "sync_filesystem", fail)
+    monkeypatch.setattr(log_manager, "sync_filesystem", fail)
     manager.shutdown()
     assert not (tmp_path / ".kafka_cleanshutdown").exists()

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.log_validator.validate_header_and_crc import validate_header_and_crc
 from brokerd.protocol.compression import Codec
-from brokerd.protocol.log_validator.validate_header_and_crc import validate_header_and_crc
 from brokerd.protocol.records import (
     HEADER,
     HEADER_BYTES,

@@ -9,13 +9,13 @@ from uuid import UUID, uuid4
 from brokerd.clock import SystemClock
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.znode_json import RegisteredBroker
+from brokerd.cluster.zookeeper.zk_data import RegisteredBroker
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.errors import KafkaError
 from brokerd.replication.partition_state import PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
-from brokerd.server.coordinator_runtime.group_service import GroupService
+from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
 from brokerd.server.requests.ack_timers import AckQueues
 from brokerd.server.requests.request_context import RequestContext
 from brokerd.topic_partition import TopicPartition
@@ -62,7 +62,7 @@ class GroupBroker:
     def _open(self) -> None:
         self.logs = open_manager([str(self.directory)], BROKER_ID, now_ms=self.clock.now_ms())
         self.replicas = ReplicaManager(self.logs, BROKER_ID, self.clock)
-        self.groups = GroupService(
+        self.groups = GroupCoordinatorService(
             self.config, self.clock, self.replicas, cast(BrokerLifecycle, self.cluster), AckQueues()
         )
 

@@ -5,7 +5,6 @@ from collections.abc import Coroutine
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.advertised_versions import ADVERTISED
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import (
     decode_request,
@@ -15,6 +14,7 @@ from brokerd.protocol.messages import (
     request_type,
     response_is_flexible,
 )
+from brokerd.protocol.valid_versions import ADVERTISED
 from brokerd.server.wiring import group_handlers
 from brokerd.topic_partition import TopicPartition
 from tests.brokerd.server.group_broker import LISTENER, GroupBroker, context

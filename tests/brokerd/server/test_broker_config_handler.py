@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from brokerd.config.broker_config import BrokerConfig, parse
-from brokerd.security.build_ssl_context import TlsError
+from brokerd.security.ssl_engine_factory import TlsError
 from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
 from brokerd.server.network.listener_sockets import BindError
 

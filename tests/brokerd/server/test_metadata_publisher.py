@@ -9,12 +9,12 @@ import pytest
 
 from brokerd import event_loop_turns
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
-from brokerd.cluster.zookeeper.znode_json import Endpoint
+from brokerd.cluster.zookeeper.zk_data import Endpoint
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.partition_state import PartitionState
 from brokerd.server.admin_http.event_ring import EventRing
-from brokerd.server.api.metadata_cache import MetadataCache
+from brokerd.server.api.metadata_response_cache import MetadataResponseCache
 from brokerd.server.broker_config_handler import BrokerConfigHandler
 from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.topic_config_handler import TopicConfigHandler
@@ -64,7 +64,7 @@ class Bench:
         settings = BrokerConfigHandler(config, socket_server, lambda _: None)
         self._publisher = MetadataPublisher(
             cluster, settings, TopicConfigHandler(settings), self.replicas, groups,
-            MetadataCache(self.image), EventRing(lambda: 0), is_ready=lambda: False,
+            MetadataResponseCache(self.image), EventRing(lambda: 0), is_ready=lambda: False,
         )  # fmt: skip
 
     @staticmethod

@@ -20,7 +20,7 @@ from brokerd.replication.partition import Partition
 from brokerd.server import router as router_module
 from brokerd.server.network import connection_expiry
 from brokerd.server.network.socket_server import SocketServer
-from brokerd.server.produce import responses
+from brokerd.server.produce import produce_responder
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.produce.produce_handler import ProduceHandler
 from brokerd.server.requests.purgatory import Purgatory
@@ -267,7 +267,7 @@ async def test_what_ends_or_closes_at_the_turns_end_takes_no_memory_for_what_was
     (connection,) = bench.socket_server.connections
     connection.output.reserve()  # a long poll
     if cannot_be_told:
-        monkeypatch.setattr(responses, "_answer_by_closing", lambda *_: 1 // 0)
+        monkeypatch.setattr(produce_responder, "_answer_by_closing", lambda *_: 1 // 0)
     bench.router.metrics.loop.waking = 10  # others are served in this turn, too
     writer.write(produce(acks=0) + join(LARGE_BYTES)[:PIECE_BYTES])
     await until(lambda: connection.closed or connection.tasks_open)

@@ -15,7 +15,7 @@ from brokerd.cluster.admin.new_topic_plan import (
 )
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.topic_names import collision_keys
-from brokerd.cluster.zookeeper.znode_json import TopicNode
+from brokerd.cluster.zookeeper.zk_data import TopicNode
 from brokerd.errors import ErrorCode, KafkaError
 
 ID = UUID(int=7)

@@ -3,8 +3,12 @@
 from collections.abc import Iterable
 from uuid import UUID
 
-from brokerd.cluster.controller.partition_state_machine import PartitionStateMachine
-from brokerd.cluster.zookeeper.znode_json import LoadedState, TopicNode
+from brokerd.cluster.controller.partition_state_machine import (
+    PartitionStateMachine,
+    state_operations,
+)
+from brokerd.cluster.zookeeper.multi_operations import Create, SetData
+from brokerd.cluster.zookeeper.zk_data import LoadedState, TopicNode
 from brokerd.replication.partition_state import PartitionState
 
 ID = UUID(int=7)
@@ -244,3 +248,20 @@ def test_whoever_asks_may_take_a_break_after_each_partition() -> None:
     loaded = [_loaded(_state(index, 1), 20, 20) for index in range(3)]
     anew = PartitionStateMachine(1, {1: 10})
     assert list(anew.load({"t": _topic(1, 1, 1)}, loaded, (), last_entry_zxid=60)) == [None] * 6
+
+
+def test_states_are_created_with_their_parents_and_changed_over_the_version_before() -> None:
+    operations = state_operations([_state(0, 1), _state(1, 1), _state(2, 1, version=4)], [])
+    root = "/brokers/topics/t/partitions"
+    assert [(type(o), o.path) for o in operations] == [
+        (Create, root),
+        (Create, f"{root}/0"),
+        (Create, f"{root}/0/state"),
+        (Create, f"{root}/1"),
+        (Create, f"{root}/1/state"),
+        (SetData, f"{root}/2/state"),
+    ]
+    last = operations[-1]
+    assert isinstance(last, SetData)
+    assert last.version == 3
+    assert state_operations([_state(1, 1)], ["t"])[0].path == f"{root}/1"

@@ -13,7 +13,7 @@ from brokerd.cluster.zookeeper.change_entries import (
     decode_entry,
     encode_entry,
 )
-from brokerd.cluster.zookeeper.znode_json import NodeFormatError
+from brokerd.cluster.zookeeper.zk_data import NodeFormatError
 from brokerd.replication.partition_state import PartitionState
 
 _ids = st.lists(st.integers(0, 2**31 - 1), max_size=4).map(tuple)

@@ -8,14 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import (
-    join_group,
-    leave_group,
-    offset_commit,
-    offset_deletion,
-    sync_group,
-)
-from brokerd.coordinator.group.group_coordinator import GroupCoordinator
+from brokerd.coordinator.group import deletion, join_group, leave_group, offset_commit, sync_group
+from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import (
     CommitRequest,
     DeleteReply,
@@ -53,7 +47,7 @@ class Bench:
     replies: dict[int, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.core = GroupCoordinator(self.config)
+        self.core = GroupCoordinatorShard(self.config)
         self.take(self.core.loaded(self.clock.now_ms()))
         self.tickets = 0
 
@@ -90,7 +84,7 @@ class Bench:
 
     def restart(self) -> None:
         """Another broker takes over: everything in memory is gone, the log is replayed."""
-        self.core = GroupCoordinator(self.config)
+        self.core = GroupCoordinatorShard(self.config)
         for record in self.records():
             self.core.store.replay(record)
         self.take(self.core.loaded(self.clock.now_ms()))
@@ -174,16 +168,14 @@ class Bench:
 
     def delete(self, group_id: str = GROUP) -> ErrorCode | None:
         ticket = self._ticket()
-        self.take(
-            self.core.handle(self.clock.now_ms(), offset_deletion.delete_group, ticket, group_id)
-        )
+        self.take(self.core.handle(self.clock.now_ms(), deletion.delete_group, ticket, group_id))
         reply: DeleteReply | None = self.replies.get(ticket)
         return None if reply is None else reply.error
 
     def delete_offsets(self, *partitions: TopicPartition) -> list[ErrorCode]:
         ticket = self._ticket()
         effects = self.core.handle(
-            self.clock.now_ms(), offset_deletion.delete_offsets, ticket, GROUP, partitions
+            self.clock.now_ms(), deletion.delete_offsets, ticket, GROUP, partitions
         )
         self.take(effects)
         reply: OffsetsReply = self.replies[ticket]

@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.coordinator.group import member_memory
-from brokerd.coordinator.group.group_coordinator import GroupCoordinator
+from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, Bench
@@ -96,7 +96,7 @@ def test_assignments_count_and_a_leader_that_brings_too_much_is_refused() -> Non
 
 def test_coordinators_of_one_broker_share_the_room() -> None:
     bench = Bench()
-    bench.core = GroupCoordinator(bench.config, lambda: LIMIT_BYTES - MEMBER_BYTES)
+    bench.core = GroupCoordinatorShard(bench.config, lambda: LIMIT_BYTES - MEMBER_BYTES)
     assert error_of(bench) is FULL
 
 

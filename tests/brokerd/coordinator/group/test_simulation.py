@@ -10,9 +10,9 @@ from collections.abc import Callable
 import pytest
 
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import offset_deletion
+from brokerd.coordinator.group import deletion
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
-from brokerd.coordinator.group.group_coordinator import GroupCoordinator
+from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import GroupState
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES
@@ -120,11 +120,11 @@ class Life:
         self.bench.tickets += 1
         now_ms = self.bench.clock.now_ms()
         self.bench.take(
-            self.bench.core.handle(now_ms, offset_deletion.delete_group, self.bench.tickets, GROUP)
+            self.bench.core.handle(now_ms, deletion.delete_group, self.bench.tickets, GROUP)
         )
 
     def forget(self) -> None:
-        self.bench.handle(offset_deletion.forget_topics, {"t"})
+        self.bench.handle(deletion.forget_topics, {"t"})
 
 
 def check(bench: Bench) -> None:
@@ -179,7 +179,7 @@ def test_a_group_holds_together_whatever_happens(seed: int) -> None:
     state = life.bench.core._state
     assert state.pending_offsets == {}
     assert all(not group.members for group in state.groups.values())
-    replayed = GroupCoordinator(life.bench.config)
+    replayed = GroupCoordinatorShard(life.bench.config)
     for record in life.bench.records():
         replayed.store.replay(record)
     assert replayed._state.store.offsets == state.store.offsets

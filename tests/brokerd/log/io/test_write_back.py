@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.io import linux
+from brokerd.log.io import write_back
 from brokerd.log.io.open_files import LogFile
 from brokerd.log.io.write_back import DIRTY_SHARE
 from brokerd.log.local_log import MARK_BYTES
@@ -19,12 +19,14 @@ BATCH_BYTES = 1 << 20
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """(position, size) of what the system was told to begin with."""
     told: list[tuple[int, int]] = []
-    monkeypatch.setattr(linux, "begin_write_back", lambda fd, at, size: told.append((at, size)))
+    monkeypatch.setattr(
+        write_back, "begin_write_back", lambda fd, at, size: told.append((at, size))
+    )
     return told
 
 
 def dirty(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
-    monkeypatch.setattr(linux, "dirty_share", lambda: share)
+    monkeypatch.setattr(write_back, "dirty_share", lambda: share)
 
 
 def test_while_little_is_dirty_the_system_is_left_alone_and_later_has_it_all(
@@ -67,6 +69,6 @@ def test_what_was_appended_counts_also_where_the_write_back_cannot_begin(
 def test_the_share_of_dirty_memory_is_told_and_0_where_it_is_not_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert 0 <= linux.dirty_share() < 1
-    monkeypatch.setattr(linux, "_MEMORY", ("Dirty", "NoSuchThing"))
-    assert linux.dirty_share() == 0
+    assert 0 <= write_back.dirty_share() < 1
+    monkeypatch.setattr(write_back, "_MEMORY", ("Dirty", "NoSuchThing"))
+    assert write_back.dirty_share() == 0

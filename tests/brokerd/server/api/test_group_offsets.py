@@ -8,7 +8,7 @@ from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC, partiti
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.records import iter_batches, iter_records
-from brokerd.server.coordinator_runtime.group_writes import BATCH_BYTES_MAX
+from brokerd.server.coordinator_runtime.partition_writer import BATCH_BYTES_MAX
 from tests.brokerd.server.group_broker import GroupBroker
 from tests.brokerd.server.group_requests import (
     GROUP,

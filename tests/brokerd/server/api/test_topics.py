@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from brokerd.cluster.admin.new_topic_plan import TopicPlan
 from brokerd.cluster.metadata_image import MetadataImage
-from brokerd.cluster.zookeeper.znode_json import TopicNode
+from brokerd.cluster.zookeeper.zk_data import TopicNode
 from brokerd.config.broker_config import parse
 from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
 from brokerd.errors import ErrorCode, KafkaError

@@ -1,5 +1,6 @@
 """A SocketServer without a broker, and what its connections need."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
@@ -41,3 +42,9 @@ class Waiter:
 
     def unmute(self) -> None:
         self.resumed += 1
+
+
+async def until(condition: Any) -> None:
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.001)

@@ -12,8 +12,8 @@ import pytest
 
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.tls_settings import TlsSettings
-from brokerd.security.build_ssl_context import TlsError
-from brokerd.server.network import listener_tls_contexts
+from brokerd.security.ssl_engine_factory import TlsError
+from brokerd.server.network import ssl_factory
 from brokerd.server.network.listener_sockets import UNPACED, BindError, ListenerSockets
 from tests.support.pki import Authority
 from tests.support.ports import free_port
@@ -102,7 +102,7 @@ async def test_others_are_served_while_stores_are_opened(
         assert served.wait(30), "the event loop stands still"
         return ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 
-    monkeypatch.setattr(listener_tls_contexts, "server_context", slow)
+    monkeypatch.setattr(ssl_factory, "server_context", slow)
     wanted = config("TLS://127.0.0.1:0", "ssl.keystore.type=PEM\nssl.keystore.location=/a.pem\n")
     for attempt in (listeners.check_store(wanted.tls["TLS"]), listeners.open(wanted)):
         served.clear()

@@ -13,7 +13,7 @@ import pytest
 
 from brokerd.config.tls_settings import Store, TlsSettings
 from brokerd.metric_counters import LoopTimes
-from brokerd.security.build_ssl_context import server_context
+from brokerd.security.ssl_engine_factory import server_context
 from brokerd.server.network import tls_socket
 from brokerd.server.network.output import UnreadableError
 from brokerd.server.network.tls_connection import PIECE_BYTES, TlsOutputQueue

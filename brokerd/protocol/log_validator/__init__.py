@@ -1,3 +1,0 @@
-"""The checks of what a producer sends (Kafka's LogValidator). All of them are pure and raise
-KafkaError with the error code of the answer; `server/produce/validate_batch.py` decides which run.
-"""
