@@ -21,10 +21,12 @@ from monitoring.history import live_ticks
 from monitoring.history.key_rows import rows_of_key
 from monitoring.history.live_ticks import Window
 from monitoring.history.table_specs import (
+    BROKERS,
     CLUSTER,
     GROUP_PARTITIONS,
     GROUP_TOPICS,
     GROUPS,
+    LOG_DIRS,
     PARTITIONS,
     RAW_TICKS,
     TICKS,
@@ -45,22 +47,19 @@ _TICKS_BEFORE = 4  # a step begins at the tick before; `at_ms` is behind a tick'
 
 @dataclass(frozen=True, slots=True)
 class _RowSet:
-    """Tables whose rows are made together, from some tables of a tick. With a `name_column`, only
-    the rows of the topics or groups that were asked for are made."""
+    """Tables whose rows are made together. With a `name_column`, only the rows of the topics or
+    groups that were asked for are made."""
 
     tables: frozenset[str]
-    tick_tables: tuple[str, ...]
     name_column: str = ""
 
-    @classmethod
-    def of(cls, table: Table) -> _RowSet:
-        if table in (TOPICS, PARTITIONS):
-            return cls(frozenset({TOPICS.name, PARTITIONS.name}), ("partitions",), "topic")
-        if table in (GROUPS, GROUP_TOPICS, GROUP_PARTITIONS):
-            names = frozenset({GROUPS.name, GROUP_TOPICS.name, GROUP_PARTITIONS.name})
-            return cls(names, ("groups",), "group")
-        tick_tables = ("partitions", "groups") if table is CLUSTER else ("partitions",)
-        return cls(frozenset({table.name}), tick_tables)
+
+_OF_TOPICS = _RowSet(frozenset({TOPICS.name, PARTITIONS.name}), "topic")
+_OF_GROUPS = _RowSet(frozenset({GROUPS.name, GROUP_TOPICS.name, GROUP_PARTITIONS.name}), "group")
+_OF_CLUSTER = _RowSet(frozenset({BROKERS.name, LOG_DIRS.name, CLUSTER.name}))
+_ROW_SETS = {
+    name: row_set for row_set in (_OF_TOPICS, _OF_GROUPS, _OF_CLUSTER) for name in row_set.tables
+}
 
 
 @dataclass
@@ -87,14 +86,14 @@ def rows_since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.T
     those that are known.
     """
     begin_ms = from_ms - _TICKS_BEFORE * tick_stream.interval_ms()
-    row_set = _RowSet.of(table)
+    row_set = _ROW_SETS[table.name]
     with _lock:  # also so that charts of one page do not decode the same ticks at once
         live = _live_rows.get((slug, row_set)) or _LiveRows(begin_ms)
         live = _with_name(live, str(key.get(row_set.name_column, "")), begin_ms)
         try:
-            window = live_ticks.window(slug, row_set.tick_tables, live.begin_ms)
+            window = live_ticks.window(slug, begin_ms)
             if live.window is not window:
-                live = _LiveRows(live.begin_ms, live.names, window)
+                live = _LiveRows(begin_ms, live.names, window)
             _continue(live, window, row_set)
         except RedisDown:
             pass
@@ -144,11 +143,13 @@ def _from_row_at(rows: pa.Table, at_ms: int) -> pa.Table:
 
 def _for_names(tick: Tick, row_set: _RowSet, names: list[str]) -> Tick:
     """The tick with the rows of these topics or groups alone."""
-    if row_set.name_column == "group":
-        return replace(tick, groups=_rows_of_names(tick.groups, "group", names))
-    if row_set.name_column == "topic":
-        return replace(tick, partitions=_rows_of_names(tick.partitions, "topic", names))
-    return tick
+    if row_set is _OF_CLUSTER:
+        return tick
+    return replace(
+        tick,
+        partitions=_rows_of_names(tick.partitions, "topic", names if row_set is _OF_TOPICS else []),
+        groups=_rows_of_names(tick.groups, "group", names if row_set is _OF_GROUPS else []),
+    )
 
 
 def _rows_of_names(rows: pa.Table, column: str, names: list[str]) -> pa.Table:

@@ -1,8 +1,7 @@
 """The decoded ticks of the live window that charts read.
 
-They stay in memory for the charts of other keys, so each tick is fetched and decoded once for each
-pair of cluster and tables. If they need more than _BYTES_MAX together, the oldest ones are fetched
-and decoded again.
+They stay in memory for the charts of other keys, so each tick of a cluster is fetched and decoded
+once. If they need more than _BYTES_MAX together, the oldest ones are fetched and decoded again.
 """
 
 from __future__ import annotations
@@ -16,23 +15,19 @@ from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick, decode
 from monitoring.ticks.tick_stream import LIVE_MS
 
-_BYTES_MAX = 96 << 20  # two minutes of 40,000 partitions
+_BYTES_MAX = 96 << 20  # 90 seconds of 40,000 partitions and 2,000 groups
 # Columns that the history's rows do not depend on (partition_rows.py, group_rows.py).
-_UNUSED = {
-    "partitions": ("cluster", "tick", "at_ms", "messages_in"),
-    "groups": (
-        "cluster", "tick", "at_ms", "protocol_type", "member_id", "client_id", "member_host",
-    ),
-}  # fmt: skip
-Tables = tuple[str, ...]
+_UNUSED_OF_PARTITIONS = ("cluster", "tick", "at_ms", "messages_in")
+_UNUSED_OF_GROUPS = (
+    "cluster", "tick", "at_ms", "protocol_type", "member_id", "client_id", "member_host",
+)  # fmt: skip
 
 
 @dataclass
 class Window:
-    """All ticks of a cluster that began at `begin_ms` or later, with some of their tables."""
+    """All ticks of a cluster that began at `begin_ms` or later."""
 
     slug: str
-    tables: Tables
     begin_ms: int
     is_cut: bool = False  # older ticks were dropped: there was no room for them
     held_bytes: int = 0
@@ -80,25 +75,28 @@ class Window:
         self._last_checksum = checksum
 
     def _decoded(self, fields: Mapping[bytes, bytes]) -> Tick:
-        tick = decode(fields, self.tables)
-        return replace(tick, **{n: getattr(tick, n).drop_columns(_UNUSED[n]) for n in self.tables})
+        tick = decode(fields)
+        return replace(
+            tick,
+            partitions=tick.partitions.drop_columns(_UNUSED_OF_PARTITIONS),
+            groups=tick.groups.drop_columns(_UNUSED_OF_GROUPS),
+        )
 
 
-_windows: OrderedDict[tuple[str, Tables], Window] = OrderedDict()
+_windows: OrderedDict[str, Window] = OrderedDict()
 
 
-def window(slug: str, tables: Tables, begin_ms: int) -> Window:
+def window(slug: str, begin_ms: int) -> Window:
     """The window with the newest ticks; another object than before if Redis has other ticks.
 
     Without Redis it has those that are known. Callers must hold a lock. Raises RedisDown.
     """
-    name = (slug, tables)
-    found = _windows.pop(name, None)
+    found = _windows.pop(slug, None)
     if found is None or (found.begin_ms > begin_ms and not found.is_cut):
-        found = Window(slug, tables, begin_ms)
-    _windows[name] = found  # the last one: used last
+        found = Window(slug, begin_ms)
+    _windows[slug] = found  # the last one: used last
     if not found.fetch_new():
-        found = _windows[name] = Window(slug, tables, begin_ms)
+        found = _windows[slug] = Window(slug, begin_ms)
         found.fetch_new()
     found.drop_expired()
     return found

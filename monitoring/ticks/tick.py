@@ -4,7 +4,7 @@ Pure data. `encode` and `decode` define its format in Redis.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -78,17 +78,14 @@ def encode(tick: Tick) -> dict[str, bytes | int]:
 _SCHEMAS = {"partitions": PARTITIONS, "groups": GROUPS}
 
 
-def decode(fields: Mapping[bytes, bytes], tables: Sequence[str] = tuple(_SCHEMAS)) -> Tick:
-    """Parse the fields of `encode`; of the tables only these, the others are empty.
-
-    Raises ValueError for an unknown version.
-    """
+def decode(fields: Mapping[bytes, bytes]) -> Tick:
+    """Parse the fields of `encode`. Raises ValueError for an unknown version."""
     meta = _meta(fields)
     meta["reason"] = loads(meta.get("reason", ""))
     # Older versions wrote `refused`; their ticks are read for 15 minutes after an update.
     meta["invalid"] = list(map(loads, meta.get("invalid", meta.get("refused", []))))
     return Tick(
-        **{name: _table(fields[name.encode()], _SCHEMAS[name]) for name in tables},
+        **{name: _table(fields[name.encode()], _SCHEMAS[name]) for name in _SCHEMAS},
         **{name: meta[name] for name in _META if name in meta},
     )
 
