@@ -1,18 +1,13 @@
-"""Finds the batch that holds an offset or a time: from brokerd with the steps of the search, from
-other brokers with a Fetch."""
+"""Finds the batch that holds an offset or a time with a Fetch, for brokers other than brokerd."""
 
 from dataclasses import dataclass
-
-from django.core.exceptions import PermissionDenied
-from django.utils.translation import gettext as _
 
 from brokerd.protocol.records import BatchHeader
 from console.accounts.principal import Principal
 from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.masking_rules import is_masked
 from console.segments import lookup
-from console.segments.lookup import LookUp, OffsetNotFound
-from console.segments.partition_log import PartitionLog
+from console.segments.lookup import OffsetNotFound
 from console.segments.segment_content import PAGE_SIZE
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway, for_cluster
@@ -96,33 +91,3 @@ def _offset_at(gateway: Gateway, row: PartitionRow, at_ms: int) -> int:
     if offset is None:
         raise OffsetNotFound
     return offset
-
-
-def look_up(
-    principal: Principal,
-    cluster: Cluster,
-    row: PartitionRow,
-    offset: int | None,
-    at_ms: int | None,
-    log: PartitionLog,
-) -> LookUp:
-    """How the record at an offset, or the first one at or after a time, is found in `log`.
-
-    Raises OffsetNotFound or GatewayError, or PermissionDenied for users who see masked records:
-    positions reveal the sizes of batches.
-    """
-    if is_masked(principal, cluster, row.topic):
-        raise PermissionDenied(_("Parts of these records are masked for you."))
-    with for_cluster(cluster) as gateway:
-        if offset is None:
-            offset = _offset_at(gateway, row, at_ms or 0)
-        if not log.segments:
-            raise OffsetNotFound
-        first, end = log.segments[0]["base_offset"], log.segments[-1]["next_offset"]
-        lookup.check_offset(offset, first if log.log_start is None else log.log_start, end)
-        number = lookup.segment_number(offset, log.segments)
-        base_offset = log.segments[number]["base_offset"]
-        answer = gateway.brokerd_admin.look_up(
-            row.leader, row.topic, row.partition, base_offset, offset, at_ms
-        )
-    return lookup.steps_of(answer, offset, log.segments, number, at_ms)

@@ -26,6 +26,8 @@ class LookUpForm(forms.Form):
         if not self.errors and data["offset"] is not None and data["at"] is not None:
             self.add_error("at", _("Enter an offset or a time, not both."))
 
-    @property
-    def at_ms(self) -> int | None:
-        return milliseconds_of(self.cleaned_data["at"])
+    def offset_and_time(self) -> tuple[int | None, int | None]:
+        """(offset, time in ms); both None if the form is empty or has an error."""
+        if not self.is_valid():
+            return None, None
+        return self.cleaned_data["offset"], milliseconds_of(self.cleaned_data["at"])

@@ -75,28 +75,34 @@ class LookUp:
         return sum(sizes)
 
 
-def segment_number(offset: int, segments: Sequence[Json]) -> int:
-    """The number of the last segment that begins at or before `offset`. Raises OffsetNotFound."""
-    number = bisect_right([each["base_offset"] for each in segments], offset) - 1
-    if number < 0:
-        raise OffsetNotFound
-    return number
-
-
-def steps_of(
-    answer: Json, offset: int, segments: Sequence[Json], number: int, at_ms: int | None
+def look_up(
+    answer: Json | None,
+    segments: Sequence[Json],
+    log_start: int | None,
+    offset: int | None,
+    at_ms: int | None,
 ) -> LookUp:
-    """The steps in the answer of the admin port for the segment with this number.
+    """The steps in the answer of the admin port to a look-up of `offset` or `at_ms`. `segments`:
+    oldest first.
 
-    Raises OffsetNotFound if no batch holds the offset.
+    Raises OffsetNotFound if no batch holds the record.
     """
+    if not segments:
+        raise OffsetNotFound
+    if offset is not None:
+        start = segments[0]["base_offset"] if log_start is None else log_start
+        check_offset(offset, start, segments[-1]["next_offset"])
+    if answer is None:
+        raise OffsetNotFound
+    bases = [each["base_offset"] for each in segments]
+    number = bisect_right(bases, answer["base_offset"]) - 1
     *passed, batch = answer["batches"] or [None]
-    if batch is None or not batch["base_offset"] <= offset <= batch["last_offset"]:
+    if batch is None or not batch["base_offset"] <= answer["offset"] <= batch["last_offset"]:
         raise OffsetNotFound
     return LookUp(
-        offset=offset,
+        offset=answer["offset"],
         segment=segments[number],
-        near_segments=[each["base_offset"] for each in segments[max(0, number - 2) : number + 2]],
+        near_segments=bases[max(0, number - 2) : number + 2],
         segment_count=len(segments),
         entry=answer["entry"],
         near_entries=answer["near_entries"],

@@ -6,6 +6,9 @@ The functions raise GatewayError. For other brokers, find_batches.py reads the b
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
+from django.utils.translation import gettext as _
+
 from console.accounts.principal import Principal
 from console.records.masking_rules import is_masked
 from console.segments.compression import compression_of
@@ -55,6 +58,8 @@ class PartitionLog:
         log_start, last_stable, high_watermark: None = the broker does not report it.
         sampled_batches: how many batches of each segment were sampled, at most.
         dirty_part: of a compacted log; None = not known.
+        look_up: how the broker finds the record that was looked up; None if it has none, or none
+            was.
     """
 
     segments: list[dict[str, Any]]
@@ -66,6 +71,7 @@ class PartitionLog:
     high_watermark: int | None
     sampled_batches: int
     dirty_part: DirtyPart | None
+    look_up: dict[str, Any] | None
 
     @property
     def next_due_ms(self) -> int | None:
@@ -77,13 +83,27 @@ class PartitionLog:
 
 
 def read_partition(
-    principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int
+    principal: Principal,
+    cluster: Cluster,
+    row: PartitionRow,
+    now_ms: int,
+    offset: int | None = None,
+    at_ms: int | None = None,
 ) -> PartitionLog:
-    """The segments of a partition, with their compression and what the retention deletes next."""
+    """The segments of a partition, with their compression and what the retention deletes next, and
+    the look-up of an offset or of the first record at or after a time.
+
+    Raises PermissionDenied for a look-up of users who see masked records: positions reveal the
+    sizes of batches.
+    """
     masked = is_masked(principal, cluster, row.topic)
+    if masked and (offset, at_ms) != (None, None):
+        raise PermissionDenied(_("Parts of these records are masked for you."))
     with for_cluster(cluster) as gateway:
         where = (row.leader, row.topic, row.partition)
-        answer = gateway.brokerd_admin.segments(*where, with_samples=True)
+        answer = gateway.brokerd_admin.segments(
+            *where, with_samples=True, offset=offset, at_ms=at_ms
+        )
     topic_retention = Retention.of(answer["settings"])
     found = [_without_invalid_times(each) for each in answer["segments"]]
     log_start, high_watermark = answer.get("log_start_offset"), answer.get("high_watermark")
@@ -109,6 +129,7 @@ def read_partition(
         high_watermark,
         answer["sampled_batches_max"],
         DirtyPart.of(answer.get("compaction"), is_masked=masked),
+        answer["look_up"],
     )
 
 

@@ -2,8 +2,7 @@
 content of one segment."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -12,7 +11,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
-from console.accounts.principal import Principal
 from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
@@ -23,6 +21,7 @@ from console.records.streaming_response import disable_buffering, stream_chunks
 from console.segments import (
     compaction_stream,
     find_batches,
+    lookup,
     partition_log,
     partition_strip,
     segment_content,
@@ -38,12 +37,10 @@ from console.ui.kafka_number_limits import OFFSET_MAX
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, Unsupported
-from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.records.compaction_estimate import KEYS_MAX
 from monitoring.records.search_request import BYTES_MAX, SECONDS_MAX
 
-Found = TypeVar("Found")
 _CHARTS = ("records", "bytes", "size")
 
 
@@ -63,27 +60,29 @@ def partition_segments(
     page |= cards.context(request, charts)
 
     form = page["form"] = LookUpForm(request.GET)
+    offset, time_ms = form.offset_and_time()
 
     def read() -> None:
         at_ms = now_ms()
+        look_up = (None, None) if page["is_masked"] else (offset, time_ms)
         try:
             log = partition_log.read_partition(
-                request.principal, request.cluster, page["row"], at_ms
+                request.principal, request.cluster, page["row"], at_ms, *look_up
             )
         except Unsupported:  # no brokerd, or the address of its admin port is not known
             page["is_fetched"] = True
-            page["fetched"] = _look_up(request, page["row"], form, find_batches.fetch_batches)
+            page["fetched"] = _fetched(request, page["row"], form)
             retention = partition_log.read_retention(request.cluster, topic)
             page["is_compacted"] = retention.is_compacted
             return
         page["log"], page["is_compacted"] = log, log.retention.is_compacted
-        try:
-            if form.is_bound and not page["is_masked"]:
-                look_up = partial(find_batches.look_up, log=log)
-                page["lookup"] = _look_up(request, page["row"], form, look_up)
-        finally:  # the log is drawn also if the look-up fails
-            if log.segments:
-                page.update(_strip(request, page, at_ms))
+        if look_up != (None, None):
+            try:
+                page["lookup"] = lookup.look_up(log.look_up, log.segments, log.log_start, *look_up)
+            except OffsetNotFound as error:
+                _add_not_found(form, error)
+        if log.segments:
+            page.update(_strip(request, page, at_ms))
 
     return render(request, "segments/partition.html", page, status=_read_status(page, read))
 
@@ -152,26 +151,27 @@ def _strip(request: ClusterRequest, page: dict[str, Any], at_ms: int) -> dict[st
     }
 
 
-def _look_up(
-    request: ClusterRequest,
-    row: PartitionRow,
-    form: LookUpForm,
-    read: Callable[[Principal, Cluster, PartitionRow, int | None, int | None], Found],
-) -> Found | None:
-    """What `read` returns for the offset and the time of the form, which are None if it is empty.
+def _fetched(
+    request: ClusterRequest, row: PartitionRow, form: LookUpForm
+) -> find_batches.FetchedBatches | None:
+    """The batches from the offset or the time of the form on, by default the newest ones.
 
     None if the form has an error, which says why nothing is shown.
     """
-    offset = at_ms = None
-    if form.is_bound:
-        if not form.is_valid():
-            return None
-        offset, at_ms = form.cleaned_data["offset"], form.at_ms
+    if form.is_bound and not form.is_valid():
+        return None
     try:
-        return read(request.principal, request.cluster, row, offset, at_ms)
+        return find_batches.fetch_batches(
+            request.principal, request.cluster, row, *form.offset_and_time()
+        )
     except OffsetNotFound as error:
-        form.add_error("offset" if at_ms is None else "at", _why_not_found(error, at_ms))
+        _add_not_found(form, error)
     return None
+
+
+def _add_not_found(form: LookUpForm, error: OffsetNotFound) -> None:
+    at_ms = form.offset_and_time()[1]
+    form.add_error("offset" if at_ms is None else "at", _why_not_found(error, at_ms))
 
 
 def _why_not_found(error: OffsetNotFound, at_ms: int | None) -> str:

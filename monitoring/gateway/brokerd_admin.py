@@ -28,13 +28,24 @@ class BrokerdAdmin:
         self._client: httpx.AsyncClient | None = None
 
     def segments(
-        self, broker_id: int, topic: str, partition: int, *, with_samples: bool = False
+        self,
+        broker_id: int,
+        topic: str,
+        partition: int,
+        *,
+        with_samples: bool = False,
+        offset: int | None = None,
+        at_ms: int | None = None,
     ) -> dict[str, Any]:
         """The segment files of a partition on `broker_id`, and the settings of its retention.
 
         `with_samples`: also the codecs and sizes of the first batches of the newest segments.
+        With `offset` or `at_ms`: also how the log finds this offset, or the first record at or
+        after this time.
         """
         query = {"topic": topic, "partition": partition, "samples": int(with_samples)}
+        wanted = {"offset": offset, "at_ms": at_ms}
+        query |= {name: value for name, value in wanted.items() if value is not None}
         return self._get(broker_id, "/v1/segments", query)
 
     def index(
@@ -65,23 +76,6 @@ class BrokerdAdmin:
         segment = {"topic": topic, "partition": partition, "base_offset": base_offset}
         query = segment | {"position": position, "limit": limit}
         return self._get(broker_id, "/v1/segments/batches", query)
-
-    def look_up(
-        self,
-        broker_id: int,
-        topic: str,
-        partition: int,
-        base_offset: int,
-        offset: int,
-        at_ms: int | None,
-    ) -> dict[str, Any]:
-        """The steps by which the log finds an offset in a segment, and in how many microseconds.
-
-        `at_ms`: a time; `offset` is that of the first record at or after it.
-        """
-        segment = {"topic": topic, "partition": partition, "base_offset": base_offset}
-        query = segment | {"offset": offset} | ({} if at_ms is None else {"at_ms": at_ms})
-        return self._get(broker_id, "/v1/segments/look-up", query)
 
     def broker(self, broker_id: int) -> dict[str, Any]:
         """Counters, memory, CPU and disks of a broker."""

@@ -663,7 +663,14 @@ class FakeBrokerdAdmin:
         self._cluster = cluster
 
     def segments(
-        self, broker_id: int, topic: str, partition: int, *, with_samples: bool = False
+        self,
+        broker_id: int,
+        topic: str,
+        partition: int,
+        *,
+        with_samples: bool = False,
+        offset: int | None = None,
+        at_ms: int | None = None,
     ) -> dict[str, Any]:
         return self._get("segments", broker_id)
 
@@ -689,17 +696,6 @@ class FakeBrokerdAdmin:
         limit: int,
     ) -> dict[str, Any]:
         return self._get("batches", broker_id)
-
-    def look_up(
-        self,
-        broker_id: int,
-        topic: str,
-        partition: int,
-        base_offset: int,
-        offset: int,
-        at_ms: int | None,
-    ) -> dict[str, Any]:
-        return self._get("look_up", broker_id)
 
     def broker(self, broker_id: int) -> dict[str, Any]:
         return self._get("broker", broker_id)

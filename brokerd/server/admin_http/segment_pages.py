@@ -3,7 +3,7 @@ an offset is found."""
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +15,7 @@ from brokerd.log import compression_sample, inspection
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.inspection import BatchInfo
 from brokerd.log.io.open_files import FileRange
+from brokerd.log.segments.offset_for_timestamp import first_at_or_after
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import codec_name
 from brokerd.replication.partition import Partition
@@ -44,7 +45,6 @@ class SegmentPages:
             "/v1/segments": self.segments,
             "/v1/segments/index": self.index,
             "/v1/segments/batches": self.batches,
-            "/v1/segments/look-up": self.look_up,
         }
 
     def partition(self, topic: str, index: int) -> Partition:
@@ -63,12 +63,14 @@ class SegmentPages:
         return self._partition(query).log
 
     async def segments(self, query: Query) -> Answer:
-        """The segments of a log; with `samples=1` also how their first batches are compressed."""
+        """The segments of a log; with `samples=1` also how their first batches are compressed, with
+        `offset` or `at_ms` also how a record is found."""
         partition = self._partition(query)
         log = partition.log
         seen, dirty_part = inspection.segment_summaries(log), self._dirty_part(partition)
         described = await asyncio.to_thread(inspection.describe, log.directory, seen)
         samples = await _samples(log) if query.number("samples", 0) else {}
+        is_look_up = not query.values.keys().isdisjoint(("offset", "at_ms"))
         return json_answer(
             {
                 "topic": log.topic,
@@ -78,6 +80,7 @@ class SegmentPages:
                 "high_watermark": partition.high_watermark,
                 "log_end_offset": partition.log.log_end_offset,
                 "compaction": dirty_part,
+                "look_up": await _look_up(log, query) if is_look_up else None,
                 "settings": _retention_settings(log.config),
                 "sampled_batches_max": compression_sample.BATCHES_MAX,
                 "segments": [
@@ -125,9 +128,7 @@ class SegmentPages:
         start, limit = max(query.number("start", 0), 0), query.limit(1000, INDEX_LIMIT_MAX)
         total, entries = inspection.index_entries(log, base_offset, which, start, limit)
         names = OFFSET_ENTRY if kind == "offset" else TIME_ENTRY
-        return json_answer(
-            {"total": total, "entries": [dict(zip(names, each, strict=True)) for each in entries]}
-        )
+        return json_answer({"total": total, "entries": [_entry(names, each) for each in entries]})
 
     async def batches(self, query: Query) -> Answer:
         base_offset = query.number("base_offset")
@@ -138,29 +139,35 @@ class SegmentPages:
         end = found[-1].position_bytes + found[-1].header.size_bytes if found else position
         return json_answer({"next_position": end, "batches": [_batch(each) for each in found]})
 
-    async def look_up(self, query: Query) -> Answer:
-        """How an offset is found in the segment at `base_offset`, and how long the log takes for
-        it. With `at_ms`, the offset is that of the first record at or after this time."""
-        log, offset = self._log(query), query.number("offset")
-        base_offset = query.number("base_offset")
-        at_ms = query.number("at_ms") if "at_ms" in query.values else None
-        steps = inspection.index_steps(log, base_offset, offset, at_ms)
-        scan = partial(inspection.batches, limit=SCANNED_BATCHES_MAX, up_to=offset)
-        batches = await _in_thread(log, base_offset, steps.scan_from_bytes, scan)
-        time_entry = steps.time_entry
-        return json_answer(
-            {
-                "took_us": _read_us(log, offset),
-                "time_entry": time_entry and dict(zip(TIME_ENTRY, time_entry, strict=True)),
-                "entry": steps.entry and dict(zip(OFFSET_ENTRY, steps.entry, strict=True)),
-                "near_entries": [
-                    dict(zip(OFFSET_ENTRY, each, strict=True)) for each in steps.near_entries
-                ],
-                "entry_count": steps.entry_count,
-                "scan_from_bytes": steps.scan_from_bytes,
-                "batches": [_batch(each) for each in batches],
-            }
-        )
+
+async def _look_up(log: UnifiedLog, query: Query) -> dict[str, Any] | None:
+    """How the log finds an offset, or the first record at or after a time; None if no segment has
+    it."""
+    at_ms = query.number("at_ms") if "at_ms" in query.values else None
+    if at_ms is None:
+        offset = query.number("offset")
+    else:
+        found = first_at_or_after(log, at_ms)
+        if found is None:
+            return None
+        offset = found.offset
+    if not log.log_start_offset <= offset < log.log_end_offset:
+        return None
+    [segment] = log.local.segments.between(offset, offset + 1)
+    steps = inspection.index_steps(log, segment.base_offset, offset, at_ms)
+    scan = partial(inspection.batches, limit=SCANNED_BATCHES_MAX, up_to=offset)
+    batches = await _in_thread(log, segment.base_offset, steps.scan_from_bytes, scan)
+    return {
+        "offset": offset,
+        "base_offset": segment.base_offset,
+        "time_entry": steps.time_entry and _entry(TIME_ENTRY, steps.time_entry),
+        "entry": steps.entry and _entry(OFFSET_ENTRY, steps.entry),
+        "near_entries": [_entry(OFFSET_ENTRY, each) for each in steps.near_entries],
+        "entry_count": steps.entry_count,
+        "scan_from_bytes": steps.scan_from_bytes,
+        "batches": [_batch(each) for each in batches],
+        "took_us": _read_us(log, offset),
+    }
 
 
 async def _in_thread(
@@ -223,10 +230,13 @@ def _read_us(log: UnifiedLog, offset: int) -> float:
     began_ns = time.perf_counter_ns()
     found = log.read(offset, 0, up_to=log.log_end_offset, min_one_batch=True)
     took_ns = time.perf_counter_ns() - began_ns
-    if found is None:
-        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {offset} is not written yet")
-    found.release()
+    if found is not None:
+        found.release()
     return took_ns / 1000
+
+
+def _entry(names: Sequence[str], values: tuple[int, int]) -> dict[str, int]:
+    return dict(zip(names, values, strict=True))
 
 
 def _batch(info: BatchInfo) -> dict[str, Any]:

@@ -2,31 +2,26 @@
 
 import pytest
 
-from console.segments.lookup import (
-    OffsetNotFound,
-    OffsetOutside,
-    check_offset,
-    segment_number,
-    steps_of,
-)
+from console.segments.lookup import OffsetNotFound, OffsetOutside, check_offset, look_up
 
-SEGMENTS = [{"base_offset": base} for base in (0, 100, 200, 300)]
+SEGMENTS = [{"base_offset": base, "next_offset": base + 100} for base in (0, 100, 200, 300)]
 
 
 def batch(base: int) -> dict:
     return {"base_offset": base, "last_offset": base + 9, "size_bytes": 500}
 
 
-def answer(*bases: int) -> dict:
+def answer(offset: int, *bases: int) -> dict:
     entry = {"offset": 119, "position_bytes": 1000}
     return {
-        "took_us": 50.0, "time_entry": None, "entry": entry, "near_entries": [entry],
-        "entry_count": 5, "scan_from_bytes": 1000, "batches": [batch(base) for base in bases],
+        "offset": offset, "base_offset": offset // 100 * 100, "took_us": 50.0, "time_entry": None,
+        "entry": entry, "near_entries": [entry], "entry_count": 5, "scan_from_bytes": 1000,
+        "batches": [batch(base) for base in bases],
     }  # fmt: skip
 
 
 def test_the_steps_say_what_was_passed_and_where_the_record_is():
-    steps = steps_of(answer(110, 120, 130), 137, SEGMENTS, 1, None)
+    steps = look_up(answer(137, 110, 120, 130), SEGMENTS, 0, 137, None)
     assert [each["base_offset"] for each in steps.passed] == [110, 120]
     assert (steps.batch["base_offset"], steps.delta) == (130, 7)
     assert (steps.scan_from, steps.scanned_bytes) == (1000, 1500)
@@ -34,19 +29,26 @@ def test_the_steps_say_what_was_passed_and_where_the_record_is():
 
 
 def test_the_steps_have_the_segments_around():
-    steps = steps_of(answer(310), 315, SEGMENTS, 3, None)
+    steps = look_up(answer(315, 310), SEGMENTS, 0, 315, None)
     assert (steps.near_segments, steps.segment_count) == ([100, 200, 300], 4)
     assert steps.segment == SEGMENTS[3]
 
 
-@pytest.mark.parametrize(("offset", "number"), [(0, 0), (99, 0), (100, 1), (999, 3)])
-def test_the_segment_is_the_last_one_that_begins_at_or_before_the_offset(offset, number):
-    assert segment_number(offset, SEGMENTS) == number
+def test_a_time_leads_to_the_offset_of_the_first_record_at_or_after_it():
+    steps = look_up(answer(137, 130), SEGMENTS, 0, None, 1_700_000_000_000)
+    assert (steps.offset, steps.at_ms) == (137, 1_700_000_000_000)
 
 
-def test_an_offset_before_all_segments_is_not_found():
+def test_a_log_without_segments_has_no_offset():
     with pytest.raises(OffsetNotFound):
-        segment_number(4, [{"base_offset": 5}])
+        look_up(None, [], 0, 4, None)
+
+
+@pytest.mark.parametrize("offset", [4, 400])
+def test_an_offset_outside_of_the_segments_is_told_with_those_that_are_in_them(offset):
+    with pytest.raises(OffsetOutside) as outside:
+        look_up(None, SEGMENTS, 5, offset, None)
+    assert outside.value.valid == range(5, 400)
 
 
 @pytest.mark.parametrize(
@@ -66,4 +68,9 @@ def test_an_offset_in_the_log_is_looked_up():
 @pytest.mark.parametrize("bases", [(), (110,), (110, 130)])
 def test_what_no_batch_holds_is_not_found(bases):
     with pytest.raises(OffsetNotFound):
-        steps_of(answer(*bases), 123, SEGMENTS, 1, None)
+        look_up(answer(123, *bases), SEGMENTS, 0, 123, None)
+
+
+def test_a_time_after_the_last_record_is_not_found():
+    with pytest.raises(OffsetNotFound):
+        look_up(None, SEGMENTS, 0, None, 2_000_000_000_000)

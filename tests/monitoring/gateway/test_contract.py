@@ -464,7 +464,6 @@ def test_segments_of_a_cluster_without_admin_ports_raise_unsupported(gateway, na
         lambda: gateway.brokerd_admin.segments(1, name, 0),
         lambda: gateway.brokerd_admin.index(1, name, 0, 0, "offset", 0, 10),
         lambda: gateway.brokerd_admin.batches(1, name, 0, 0, 0, 10),
-        lambda: gateway.brokerd_admin.look_up(1, name, 0, 0, 0, None),
         lambda: gateway.brokerd_admin.broker(1),
         lambda: gateway.brokerd_admin.events(1, 0, 10),
     ):
