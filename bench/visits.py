@@ -202,7 +202,10 @@ class _Crowd:
 
     async def visit(self) -> Visits:
         """Open all browsers, then run the users."""
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+        # uvicorn closes a connection after 5 s without a request; a request must not meet that.
+        limits = httpx.Limits(
+            max_connections=None, max_keepalive_connections=None, keepalive_expiry=3
+        )
         async with httpx.AsyncClient(
             base_url=self._site.url, timeout=TIMEOUT_S, trust_env=False, limits=limits
         ) as client:
