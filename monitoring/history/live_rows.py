@@ -40,6 +40,7 @@ from monitoring.ticks import tick_stream
 from monitoring.ticks.tick import Tick
 
 _NAMES_MAX = 1024  # of topics or groups, of the charts of 50 browsers
+_ROW_SETS_MAX = 64  # three of each cluster
 _CHUNKS_MAX = 32
 _UNUSED_MS_MAX = 5 * 60 * 1000
 _TICKS_BEFORE = 4  # a step begins at the tick before; `at_ms` is behind a tick's start
@@ -75,7 +76,7 @@ class _LiveRows:
     last_start_ms: int = -1
 
 
-_live_rows: dict[tuple[str, _RowSet], _LiveRows] = {}
+_live_rows: OrderedDict[tuple[str, _RowSet], _LiveRows] = OrderedDict()  # used last = last
 _lock = threading.Lock()
 
 
@@ -88,7 +89,7 @@ def rows_since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.T
     begin_ms = from_ms - _TICKS_BEFORE * tick_stream.interval_ms()
     row_set = _ROW_SETS[table.name]
     with _lock:  # also so that charts of one page do not decode the same ticks at once
-        live = _live_rows.get((slug, row_set)) or _LiveRows(begin_ms)
+        live = _live_rows.pop((slug, row_set), None) or _LiveRows(begin_ms)
         live = _with_name(live, str(key.get(row_set.name_column, "")), begin_ms)
         try:
             window = live_ticks.window(slug, begin_ms)
@@ -98,6 +99,8 @@ def rows_since(slug: str, table: Table, key: RowKey, from_ms: int) -> tuple[pa.T
         except RedisDown:
             pass
         _live_rows[slug, row_set] = live
+        if len(_live_rows) > _ROW_SETS_MAX:
+            _live_rows.popitem(last=False)
         ticks, rows = live.ticks, live.rows.get(table.name)
     if rows is None:
         rows = table.raw_schema.empty_table()
