@@ -223,7 +223,7 @@ class UnifiedLog:
     def append(
         self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
     ) -> list[AppendResult]:
-        """Appends a producer's batches, which `validate_header_and_crc` has passed. Offsets and
+        """Appends a producer's batches, which `validate_batch` has passed. Offsets and
         epoch are written into the (writable) views. A refused batch has an error in its result.
         KafkaError(KAFKA_STORAGE_ERROR): nothing was written; of a group too large for one write,
         some of the first batches may have been."""

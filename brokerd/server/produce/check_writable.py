@@ -1,6 +1,6 @@
 """Whether a partition of a Produce may be written to: acks, leader, min.insync.replicas.
 
-Its batches are checked after that (`log/log_validator/validate_batch.py`).
+Its batches are checked after that (`log/log_validator/validate_messages.py`).
 """
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
