@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.admin_http.topic_metric_lines": "brokerd.server.admin_http.broker_topic_metrics",  # noqa: E501
+    "brokerd.server.admin_http.partition_counts": "brokerd.server.admin_http.replica_manager_metrics",  # noqa: E501
     "brokerd.log.log_validator.validate_header_and_crc": "brokerd.log.log_validator.validate_batch",
     "monitoring.alerts.backlog": "monitoring.alerts.undelivered_messages",
     "console.health.text_format": "console.health.prometheus_text",

@@ -231,6 +231,20 @@ class Partition:
         """Whether acks=all must be refused: NOT_ENOUGH_REPLICAS."""
         return self.state is None or len(self.state.isr) < self.min_isr
 
+    @property
+    def is_at_min_isr(self) -> bool:
+        return self.state is not None and len(self.state.isr) == self.min_isr
+
+    @property
+    def is_under_replicated(self) -> bool:
+        """Whether a replica that should be in sync is not; those being added do not count."""
+        state = self.state
+        return state is not None and not set(state.replicas) <= {*state.adding, *state.isr}
+
+    @property
+    def is_reassigning(self) -> bool:
+        return self.state is not None and bool(self.state.adding or self.state.removing)
+
     def record_fetch(self, follower_id: int, offset: int, now_ms: int) -> None:
         """A follower asks for `offset`, so all below is in its log. Raises KafkaError:
         NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_OR_PARTITION for a broker that is no replica."""

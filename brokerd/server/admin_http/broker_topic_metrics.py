@@ -1,11 +1,13 @@
-"""The lines of /metrics by topic and by partition: traffic, sizes, offsets, replicas."""
+"""The metrics of kafka.server:type=BrokerTopicMetrics, and those of partitions: kafka.log:type=Log
+and kafka.cluster:type=Partition.
+"""
 
 from collections.abc import Callable, Iterator
 
 from brokerd.metric_counters import BrokerMetrics
 from brokerd.replication.partition import TRAFFIC, Partition
-from brokerd.server.admin_http.partition_counts import PartitionCounts, is_under_replicated
 from brokerd.server.admin_http.prometheus_text import escape, head, singles
+from brokerd.server.admin_http.replica_manager_metrics import PartitionCounts
 
 _TOPIC_METRICS = "kafka_server_brokertopicmetrics_"
 _TRAFFIC = {
@@ -39,11 +41,11 @@ _BY_LED_PARTITION: tuple[tuple[str, str, Callable[[Partition], int]], ...] = (
     ("replicascount", "Replicas.", lambda p: len(p.state.replicas) if p.state else 0),
     ("insyncreplicascount", "Replicas in sync.", lambda p: len(p.state.isr) if p.state else 0),
     ("underreplicated", "1 where a replica is not in sync.",
-     lambda p: bool(p.state and is_under_replicated(p.state))),
+     lambda p: p.is_under_replicated),
     ("underminisr", "1 where fewer are in sync than min.insync.replicas.",
-     lambda p: bool(p.state and len(p.state.isr) < p.min_isr)),
+     lambda p: p.is_under_min_isr),
     ("atminisr", "1 where just min.insync.replicas are in sync.",
-     lambda p: bool(p.state and len(p.state.isr) == p.min_isr)),
+     lambda p: p.is_at_min_isr),
 )  # fmt: skip
 
 
