@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.protocol.valid_versions": "brokerd.protocol.api_keys",
     "brokerd.server.admin_http.topic_metric_lines": "brokerd.server.admin_http.broker_topic_metrics",  # noqa: E501
     "brokerd.server.admin_http.partition_counts": "brokerd.server.admin_http.replica_manager_metrics",  # noqa: E501
     "brokerd.log.log_validator.validate_header_and_crc": "brokerd.log.log_validator.validate_batch",
@@ -85,7 +86,7 @@ RETIRED = {
     "brokerd.cli.config_lines": "brokerd.cli.configs",
     "brokerd.cli.group_lines": "brokerd.cli.group_description",
     "brokerd.cli.topic_lines": "brokerd.cli.topic_description",
-    "brokerd.protocol.advertised_versions": "brokerd.protocol.valid_versions",
+    "brokerd.protocol.advertised_versions": "brokerd.protocol.api_keys",
     "brokerd.server.produce.validate_partition": "brokerd.server.produce.check_writable",
     "brokerd.server.produce.validate_batch": "brokerd.log.log_validator.validate_messages",
     "brokerd.protocol.log_validator": "brokerd.log.log_validator",
@@ -163,7 +164,7 @@ RETIRED = {
     "brokerd.protocol.record_walk": "brokerd.protocol.record_validator, record_by_timestamp",
     "brokerd.protocol.batch_validator": "log_validator.validate_batch",
     "brokerd.protocol.kio_schemas": "brokerd.protocol.kio_imports",
-    "brokerd.protocol.versions": "brokerd.protocol.valid_versions",
+    "brokerd.protocol.versions": "brokerd.protocol.api_keys",
     "brokerd.cluster.admin.replica_placement": "brokerd.cluster.admin.replica_assignment",
     "brokerd.cluster.admin.quotas": "brokerd.cluster.admin.client_quota_znodes",
     "brokerd.config.update_modes": "brokerd.config.all_dynamic_configs",

@@ -23,7 +23,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import begin_task, in_thread
 from brokerd.garbage_collection import uncollected
 from brokerd.metric_counters import FETCH
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.api_keys import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, ApiKey, is_served
 from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import (
     SMALLEST_FRAME_BYTES,
@@ -31,7 +31,6 @@ from brokerd.protocol.framing import (
     RequestHeader,
     parse_header,
 )
-from brokerd.protocol.valid_versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.api.api_versions import refused_api_versions
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.network.connection import Connection

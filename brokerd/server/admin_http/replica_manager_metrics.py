@@ -10,7 +10,7 @@ from brokerd.server.admin_http.prometheus_text import label_text, singles
 
 
 class PartitionCounts:
-    """`traffic` and `sizes` are by topic, `total` is the traffic of all, in the order of TRAFFIC."""
+    """`traffic` and `sizes` are by topic, `total` is that of all, in the order of TRAFFIC."""
 
     def __init__(self, replicas: ReplicaManager) -> None:
         self.everything = replicas.all()

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.api_keys import ADVERTISED, ApiKey, is_flexible, is_served, known_flexible
 from brokerd.protocol.messages import request_is_flexible, request_type
-from brokerd.protocol.valid_versions import ADVERTISED, is_flexible, is_served, known_flexible
 
 
 def test_every_served_version_has_a_codec() -> None:
