@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "AckQueues": "AckWatchers",
+    "AwaitDurable": "DelayedProduce",
+    "brokerd.server.requests.ack_timers": "brokerd.server.requests.ack_watchers",
     "brokerd.protocol.valid_versions": "brokerd.protocol.api_keys",
     "brokerd.server.admin_http.topic_metric_lines": "brokerd.server.admin_http.broker_topic_metrics",  # noqa: E501
     "brokerd.server.admin_http.partition_counts": "brokerd.server.admin_http.replica_manager_metrics",  # noqa: E501
@@ -315,7 +318,7 @@ RETIRED = {
     "brokerd.cluster.cluster_membership": "brokerd.cluster.broker_lifecycle",
     "brokerd.cluster.membership.session_watchdog": "brokerd.cluster.membership.loop_watchdog",
     "brokerd.replication.acks": "brokerd.replication.ack_queue",
-    "brokerd.server.requests.ack_queues": "brokerd.server.requests.ack_timers",
+    "brokerd.server.requests.ack_queues": "brokerd.server.requests.ack_watchers",
     "brokerd.config.tls": "brokerd.config.tls_settings",
     "brokerd.security.tls": "brokerd.security.ssl_engine_factory",
     "brokerd.config.config_def": "brokerd.config.all_dynamic_configs",

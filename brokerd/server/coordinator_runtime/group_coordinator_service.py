@@ -23,7 +23,7 @@ from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.background.pending_reads import load_log
 from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
-from brokerd.server.requests.ack_timers import AckQueues
+from brokerd.server.requests.ack_watchers import AckWatchers
 
 NAME_BYTES_MAX = INT16_MAX
 """What a string in a record of `__consumer_offsets` can hold."""
@@ -54,7 +54,7 @@ class GroupCoordinatorService:
         clock: Clock,
         replicas: ReplicaManager,
         cluster: BrokerLifecycle,
-        acks: AckQueues,
+        acks: AckWatchers,
     ) -> None:
         self._config = config
         self._group_config = group_config(config)

@@ -19,7 +19,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.partition import Partition
 from brokerd.server.coordinator_runtime.coordinator_loader import load
 from brokerd.server.coordinator_runtime.partition_writer import PartitionWriter
-from brokerd.server.requests.ack_timers import AckQueues
+from brokerd.server.requests.ack_watchers import AckWatchers
 
 R = TypeVar("R", bound=Reply)
 Arguments = TypeVarTuple("Arguments")
@@ -31,7 +31,7 @@ class GroupRuntime:
     def __init__(
         self,
         partition: Partition,
-        acks: AckQueues,
+        acks: AckWatchers,
         config: GroupConfig,
         commit_timeout_ms: int,
         clock: Clock,

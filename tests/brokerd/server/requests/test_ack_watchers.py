@@ -7,7 +7,7 @@ import pytest
 
 from brokerd.errors import ErrorCode
 from brokerd.replication.partition import Partition
-from brokerd.server.requests.ack_timers import REPLICATED, AckQueues
+from brokerd.server.requests.ack_watchers import REPLICATED, AckWatchers
 from tests.brokerd.log.support import NOW_MS, batch
 from tests.brokerd.replication.support import replica, state
 
@@ -23,7 +23,7 @@ def leader(tmp_path: Path) -> Partition:
 
 async def test_it_is_answered_when_the_follower_has_the_record(leader: Partition) -> None:
     answers: list[ErrorCode] = []
-    AckQueues().add(leader, REPLICATED, 0, 60, answers.append)
+    AckWatchers().add(leader, REPLICATED, 0, 60, answers.append)
     assert (answers, len(leader.listeners)) == ([], 1)
     leader.record_fetch(2, 1, NOW_MS)
     assert (answers, leader.listeners) == ([ErrorCode.NONE], {})
@@ -31,7 +31,7 @@ async def test_it_is_answered_when_the_follower_has_the_record(leader: Partition
 
 async def test_another_epoch_of_the_same_leader_changes_nothing(leader: Partition) -> None:
     answers: list[ErrorCode] = []
-    AckQueues().add(leader, REPLICATED, 0, 60, answers.append)
+    AckWatchers().add(leader, REPLICATED, 0, 60, answers.append)
     leader.apply(state(2, leader=1), NOW_MS)
     assert answers == []
     leader.apply(state(3, leader=1, isr=(1,)), NOW_MS)  # the follower has left
@@ -41,7 +41,7 @@ async def test_another_epoch_of_the_same_leader_changes_nothing(leader: Partitio
 async def test_a_broker_that_leads_no_more_says_so_once_also_to_who_comes_later(
     leader: Partition,
 ) -> None:
-    acks = AckQueues()
+    acks = AckWatchers()
     answers: list[ErrorCode] = []
     acks.add(leader, REPLICATED, 0, 60, answers.append)
     leader.apply(state(2, leader=2), NOW_MS)
@@ -54,7 +54,7 @@ async def test_a_broker_that_leads_no_more_says_so_once_also_to_who_comes_later(
 
 
 async def test_a_deadline_that_comes_before_the_others_is_kept(leader: Partition) -> None:
-    acks = AckQueues()
+    acks = AckWatchers()
     done: asyncio.Future[ErrorCode] = asyncio.get_running_loop().create_future()
     answers: list[ErrorCode] = []
     acks.add(leader, REPLICATED, 0, 60, answers.append)
@@ -65,7 +65,7 @@ async def test_a_deadline_that_comes_before_the_others_is_kept(leader: Partition
 
 async def test_nothing_is_left_of_who_has_left(leader: Partition) -> None:
     answers: list[ErrorCode] = []
-    leave = AckQueues().add(leader, REPLICATED, 0, 60, answers.append)
+    leave = AckWatchers().add(leader, REPLICATED, 0, 60, answers.append)
     leave()
     assert leader.listeners == {}
     leave()

@@ -1,6 +1,9 @@
-"""The acknowledgement queues of partitions (`replication/ack_queue`) on the event loop: each
-listens to its partition and has a timer, for as long as something waits in it. A record that is
-safe at once never gets here."""
+"""The acknowledgements that wait, by partition: of Produces (acks=all, or acks=1 with
+flush.messages) and of the records of groups (Kafka's DelayedOperationPurgatory.Watchers).
+
+Each queue (`replication/ack_queue`) listens to its partition and has a timer, for as long as
+something waits in it. A record that is safe at once never gets here.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -17,7 +20,7 @@ SYNCED: Final[Mark] = attrgetter("synced_to")
 """Of acks=1 where flush.messages has records synced."""
 
 
-class AckQueues:
+class AckWatchers:
     """The queues of all partitions for which something waits, by what it waits for."""
 
     def __init__(self) -> None:
