@@ -19,7 +19,7 @@ from brokerd.config.all_dynamic_configs import UpdateMode, known_setting
 from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_setting
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
 from brokerd.config.permitted_listener_changes import problems_of_added, with_barred_dirs
-from brokerd.config.tls_settings import PREFIX, tls_key_of_listener
+from brokerd.config.ssl_configs import PREFIX, tls_key_of_listener
 
 DEFAULT_NAME = "<default>"
 """What `/config/brokers` calls the default of all brokers."""

@@ -12,7 +12,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TypeVar
 
 from brokerd.config.broker_config import BrokerConfig
-from brokerd.config.tls_settings import Store, TlsSettings
+from brokerd.config.ssl_configs import SslConfigs, Store
 
 ADDED_MAX = 16
 """So many listeners may be there besides those of the file: each takes a socket."""
@@ -69,7 +69,7 @@ def _advertised_elsewhere(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[
 
 
 def reaches_further(
-    file: BrokerConfig, tls: TlsSettings | None, bound_to: str, find: Callable[[str], str]
+    file: BrokerConfig, tls: SslConfigs | None, bound_to: str, find: Callable[[str], str]
 ) -> bool:
     """Whether a listener at this address may let in a client that no listener of the file lets in.
     It does not if the file has a listener that everybody who reaches this address reaches, too, and
@@ -93,12 +93,12 @@ def _covers(wide: str, narrow: str) -> bool:
     return outer == inner
 
 
-def _asks_as_much(tls: TlsSettings | None, of_file: TlsSettings | None) -> bool:
+def _asks_as_much(tls: SslConfigs | None, of_file: SslConfigs | None) -> bool:
     """Whether clients need the same certificates as at that of the file, where it wants some."""
     return _asked(of_file) is None or _asked(tls) == _asked(of_file)
 
 
-def _asked(tls: TlsSettings | None) -> Store | None:
+def _asked(tls: SslConfigs | None) -> Store | None:
     return tls.truststore if tls is not None and tls.client_auth == "required" else None
 
 

@@ -14,7 +14,7 @@ from brokerd.config.dynamic_broker_config import (
     is_of_listeners,
     is_read_only,
 )
-from brokerd.config.tls_settings import LIVE_KEYS, PREFIX, tls_key_of_listener
+from brokerd.config.ssl_configs import LIVE_KEYS, PREFIX, tls_key_of_listener
 from brokerd.config.value_parsers import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 

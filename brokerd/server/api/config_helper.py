@@ -20,7 +20,7 @@ from brokerd.config.setting_documentation import (
     KEPT_DOCUMENTATION,
     TOPIC_DOCUMENTATION,
 )
-from brokerd.config.tls_settings import PREFIX
+from brokerd.config.ssl_configs import PREFIX
 from brokerd.config.topic_settings_without_effect import WITHOUT_EFFECT
 from brokerd.config.value_parsers import ConfigSource, ConfigType, comma_list, java_double, words
 

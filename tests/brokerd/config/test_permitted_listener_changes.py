@@ -5,7 +5,7 @@ import pytest
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
 from brokerd.config.permitted_listener_changes import ADDED_MAX, reaches_further, with_listener_of
-from brokerd.config.tls_settings import Store, TlsSettings
+from brokerd.config.ssl_configs import SslConfigs, Store
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"
 IN, OUT = "IN://127.0.0.1:9092", "OUT://0.0.0.0:9093"
@@ -132,7 +132,7 @@ def test_one_that_asks_less_of_clients_reaches_further() -> None:
         ("/mine.pem", "required", "10.1.2.3", True), ("", "none", "10.1.2.3", True),
         ("", "none", "127.0.0.1", False),
     ):  # fmt: skip
-        tls = TlsSettings(key, Store(trust), client_auth=auth)
+        tls = SslConfigs(key, Store(trust), client_auth=auth)
         assert reaches_further(static, tls, address, str) is is_further
     assert reaches_further(static, None, "0.0.0.0", str)
 

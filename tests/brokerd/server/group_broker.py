@@ -63,8 +63,9 @@ class GroupBroker:
         self.logs = open_manager([str(self.directory)], BROKER_ID, now_ms=self.clock.now_ms())
         self.replicas = ReplicaManager(self.logs, BROKER_ID, self.clock)
         self.groups = GroupCoordinatorService(
-            self.config, self.clock, self.replicas, cast(BrokerLifecycle, self.cluster), AckWatchers()
-        )
+            self.config, self.clock, self.replicas, cast(BrokerLifecycle, self.cluster),
+            AckWatchers(),
+        )  # fmt: skip
 
     async def stop(self) -> None:
         await self.groups.stop()

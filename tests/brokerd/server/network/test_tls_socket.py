@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.config.tls_settings import Store, TlsSettings
+from brokerd.config.ssl_configs import SslConfigs, Store
 from brokerd.metric_counters import LoopTimes
 from brokerd.security.ssl_engine_factory import server_context
 from brokerd.server.network import tls_socket
@@ -68,7 +68,7 @@ def authority() -> Authority:
 def pair(authority: Authority) -> Iterator[Pair]:
     issued = authority.issue("broker")
     store = Store(certificates=issued.chain, key=issued.key)
-    made = Pair(server_context(TlsSettings(store, Store())), authority.certificate)
+    made = Pair(server_context(SslConfigs(store, Store())), authority.certificate)
     yield made
     made.ours.close()
     made.theirs.close()

@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.config.broker_config import ConfigError, parse
-from brokerd.config.tls_settings import is_tls_key, tls_settings
+from brokerd.config.ssl_configs import is_tls_key, ssl_configs
 
 BASE = """broker.id=1
 zookeeper.connect=127.0.0.1:2181
@@ -70,7 +70,7 @@ def test_a_setting_of_tls_is_known_under_every_prefix() -> None:
 
 def test_a_client_needs_no_key() -> None:
     problems: list[str] = []
-    settings = tls_settings({"ssl.truststore.type": "PEM"}, "", problems, needs_key=False)
+    settings = ssl_configs({"ssl.truststore.type": "PEM"}, "", problems, needs_key=False)
     assert problems == []
     assert settings.keystore.location == ""
 

@@ -1,4 +1,4 @@
-"""Settings of SSL listeners: Kafka's `ssl.*`, each also as `listener.name.NAME.ssl.*` for one.
+"""Settings of SSL listeners: Kafka's `ssl.*` (SslConfigs), each also as `listener.name.NAME.ssl.*` for one.
 
 Key and trust store are PEM (KIP-651), in a file or written into the properties themselves. Nothing
 is read here: `brokerd.security.ssl_engine_factory` opens the files.
@@ -50,7 +50,7 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
-class TlsSettings:
+class SslConfigs:
     """How one listener speaks TLS. `cipher_suites` have their IANA names; empty is the default."""
 
     keystore: Store
@@ -76,12 +76,12 @@ def tls_key_of_listener(name: str) -> tuple[str, str]:
     return listener.upper(), key
 
 
-def tls_settings(
+def ssl_configs(
     texts: Mapping[str, str], listener: str, problems: list[str], *, needs_key: bool = True
-) -> TlsSettings:
+) -> SslConfigs:
     """The settings of a listener, or (without `needs_key`) of a client; adds to `problems`."""
     reading = _Reading(texts, listener, problems)
-    return TlsSettings(
+    return SslConfigs(
         keystore=reading.keystore(needs_key),
         truststore=reading.truststore(),
         key_password=reading.get("ssl.key.password") or None,

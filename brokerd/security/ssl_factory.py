@@ -1,5 +1,5 @@
 """Keeps the TLS contexts of a broker's listeners, and loads them again when its listeners change
-(Kafka's SslFactory). `security/ssl_engine_factory.py` makes them.
+(Kafka's SslFactory). `ssl_engine_factory` makes them.
 """
 
 import asyncio
@@ -7,7 +7,7 @@ import logging
 import ssl
 from collections.abc import Mapping
 
-from brokerd.config.tls_settings import TlsSettings
+from brokerd.config.ssl_configs import SslConfigs
 from brokerd.security.ssl_engine_factory import TlsError, server_context
 
 logger = logging.getLogger(__name__)
@@ -19,19 +19,19 @@ class SslFactory:
     def __init__(self) -> None:
         self.current: dict[str, ssl.SSLContext] = {}
 
-    async def load(self, tls: Mapping[str, TlsSettings]) -> dict[str, ssl.SSLContext]:
+    async def load(self, tls: Mapping[str, SslConfigs]) -> dict[str, ssl.SSLContext]:
         """The contexts of these listeners, to become `current`. A listener whose store cannot be
         opened any more keeps its context. Raises TlsError if it has none. Reads files, in a
         thread."""
         return await asyncio.to_thread(_load, tls, self.current)
 
-    async def check(self, settings: TlsSettings) -> None:
+    async def check(self, settings: SslConfigs) -> None:
         """Checks that the stores of a listener can be opened. Raises TlsError."""
         await asyncio.to_thread(server_context, settings)
 
 
 def _load(
-    tls: Mapping[str, TlsSettings], current: Mapping[str, ssl.SSLContext]
+    tls: Mapping[str, SslConfigs], current: Mapping[str, ssl.SSLContext]
 ) -> dict[str, ssl.SSLContext]:
     contexts = {}
     for name, settings in tls.items():
