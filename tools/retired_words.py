@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.log.cleaner.record_filter": "brokerd.log.cleaner.should_retain_record",
+    "brokerd.config.validate_dynamic_config": "brokerd.config.validate_reconfiguration",
     "TlsSettings": "SslConfigs",
     "brokerd.config.tls_settings": "brokerd.config.ssl_configs",
     "brokerd.server.network.ssl_factory": "brokerd.security.ssl_factory",

@@ -1,5 +1,5 @@
 """The settings of a broker while it runs (KIP-226): where a value comes from, and which may change.
-A change is checked in `validate_dynamic_config`; `BrokerConfigHandler.take_over` applies it, and
+A change is checked in `validate_reconfiguration`; `BrokerConfigHandler.take_over` applies it, and
 `Broker._reconfigure` passes it to the parts (Kafka's BrokerReconfigurable).
 
 The value of a broker setting is that of the broker's dynamic config (`/config/brokers/<id>`), else

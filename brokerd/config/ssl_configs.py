@@ -1,4 +1,5 @@
-"""Settings of SSL listeners: Kafka's `ssl.*` (SslConfigs), each also as `listener.name.NAME.ssl.*` for one.
+"""Settings of SSL listeners (Kafka's SslConfigs): `ssl.*`, each also as `listener.name.NAME.ssl.*`
+for one.
 
 Key and trust store are PEM (KIP-651), in a file or written into the properties themselves. Nothing
 is read here: `brokerd.security.ssl_engine_factory` opens the files.

@@ -1,4 +1,5 @@
-"""Decides for each batch whether it is kept, rewritten, emptied or removed (Kafka's Cleaner).
+"""Decides which records stay, and for each batch whether it is kept, rewritten, emptied or removed
+(Kafka's Cleaner.shouldRetainRecord and MemoryRecords.filterTo).
 
 A record is kept if its offset is above those in the offset map; or if it is the last one of its key
 and has a value, or is a tombstone whose batch has not reached its delete horizon. A batch keeps its
@@ -59,7 +60,7 @@ def filter_batches(
 ) -> list[Batch]:
     """The bytes that are kept of each batch: `batch.view` itself, others, or None. `last_offsets`
     is the offset map's answer for the key of each row of the table (-1: unknown)."""
-    kept = _kept(batches, table, last_offsets, rules, special)
+    kept = _should_retain_record(batches, table, last_offsets, rules, special)
     size = len(batches)
     counts = np.bincount(table.batch_of[kept], minlength=size).tolist()
     tombstones = kept & ~table.has_value
@@ -84,13 +85,14 @@ def filter_batches(
     return out
 
 
-def _kept(
+def _should_retain_record(
     batches: Sequence[StoredBatch],
     table: RecordTable,
     last_offsets: Ints,
     rules: Rules,
     special: BatchRules,
 ) -> Bools:
+    """Whether each row of the table stays."""
     keeps_tombstones = np.empty(len(batches), np.bool_)
     keeps_all = np.zeros(len(batches), np.bool_)
     keeps_none = np.zeros(len(batches), np.bool_)

@@ -5,7 +5,7 @@ import pytest
 from brokerd.config.all_dynamic_configs import KAFKA_SETTINGS
 from brokerd.config.broker_config import BrokerConfig, known_keys, parse
 from brokerd.config.dynamic_broker_config import DynamicBrokerConfig, is_read_only
-from brokerd.config.validate_dynamic_config import validate_change
+from brokerd.config.validate_reconfiguration import validate_change
 from brokerd.errors import ErrorCode, KafkaError
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\nlog.retention.hours=2\n"
