@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.log.loading.recovery": "brokerd.log.loading.recover_log",
+    "brokerd.log.loading.loader": "brokerd.log.loading.log_loader",
     "brokerd.log.cleaner.record_filter": "brokerd.log.cleaner.should_retain_record",
     "brokerd.config.validate_dynamic_config": "brokerd.config.validate_reconfiguration",
     "TlsSettings": "SslConfigs",
@@ -542,8 +544,8 @@ RETIRED = {
     "brokerd.log.removal": "brokerd.log.segments.segment_list",
     "brokerd.log.replace_segments": "brokerd.log.cleaner.replace_segments",
     "brokerd.log.search": "brokerd.log.segments.timestamp_search",
-    "brokerd.log.loader": "brokerd.log.loading.loader",
-    "brokerd.log.recovery": "brokerd.log.loading.recovery",
+    "brokerd.log.loader": "brokerd.log.loading.log_loader",
+    "brokerd.log.recovery": "brokerd.log.loading.recover_log",
     "brokerd.log.lazy_log": "brokerd.log.loading.first_use",
     "brokerd.log.epochs": "brokerd.log.leader_epoch_file_cache",
     "brokerd.log.browser": "brokerd.log.inspection",

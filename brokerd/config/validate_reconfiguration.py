@@ -1,5 +1,6 @@
 """Checks changes of settings that change while brokers run (Kafka's
-BrokerReconfigurable.validateReconfiguration, DynamicBrokerConfig.validate). What is accepted is written to ZooKeeper, and each broker concerned acts on it (`server/broker_config_handler.py`).
+BrokerReconfigurable.validateReconfiguration and DynamicBrokerConfig.validate). What is accepted is
+written to ZooKeeper, and each broker concerned acts on it (`server/broker_config_handler.py`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -19,7 +19,7 @@ from brokerd.log.io.disk_jobs import run_now
 from brokerd.log.io.flush import Flushes, FlushJob
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.write_back import WriteBackJob
-from brokerd.log.loading import recovery
+from brokerd.log.loading import recover_log
 from brokerd.log.log_context import LogContext, no_failure, raises_storage_error
 from brokerd.log.segments.segment import Segment
 from brokerd.log.segments.segment_list import SegmentList, mark_deleted, remove_segments
@@ -44,7 +44,7 @@ class LocalLog:
         directory: str,
         name: str,
         config: LogConfig,
-        loaded: recovery.LoadedLog,
+        loaded: recover_log.LoadedLog,
     ) -> None:
         self.context = context
         self.directory = directory
@@ -166,7 +166,7 @@ class LocalLog:
     @raises_storage_error
     def mend_aborted(self, log_start_offset: int) -> None:
         """Builds damaged transaction indexes anew from the data. Raises KafkaError."""
-        recovery.mend_aborted(list(self.segments), log_start_offset)
+        recover_log.mend_aborted(list(self.segments), log_start_offset)
         self.segments.forget_aborted_skips()
 
     # -- durability --------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 """Replaces segments by the cleaned segment that was made of them. If the broker stops at any point,
-the next start finishes or undoes this (`loader.tidy`).
+the next start finishes or undoes this (`log_loader.tidy`).
 
 1. indexes `.cleaned` → `.swap`, then the data: from here on the set is complete;
 2. the files of the old segments → `.deleted` (open ranges of them stay readable);

@@ -24,7 +24,7 @@ PRODUCER = 7
 MODULES = (
     "checkpoint_file", "cleaner.cleaned_segment_writer", "cleaner.replace_segments",
     "dirs.log_dir", "indexes.offset_index", "indexes.transaction_index", "io.files", "io.flush",
-    "loading.loader", "loading.recovery", "log_manager", "producer_snapshot",
+    "loading.log_loader", "loading.recover_log", "log_manager", "producer_snapshot",
     "segments.segment_list", "segments.segment",
 )  # fmt: skip
 """Of the log, those that change files."""

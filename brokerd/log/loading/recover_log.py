@@ -1,4 +1,5 @@
-"""Recovery of a log: what lies behind its recovery point is checked, what is not whole is cut off.
+"""Recovers a log (Kafka's LogLoader.recoverLog): what lies behind its recovery point is checked,
+what is not whole is cut off.
 
 1. From the segment that holds the recovery point on, every batch is checked with its CRC, and
    indexes and leader epochs are made anew. The log is cut at the first byte that is not part of an
@@ -55,7 +56,7 @@ def warn_of_loss(directory: str, durable_offset: int, log_end_offset: int) -> No
         )  # fmt: skip
 
 
-def recover(
+def recover_log(
     context: LogContext,
     segments: list[Segment],
     log_start_offset: int,

@@ -1,7 +1,7 @@
 """Opens a log: after a clean stop as it is, else with recovery (Kafka's LogLoader).
 
 After a clean stop only the names and sizes of files are read. Otherwise interrupted deletions and
-compactions are finished or undone (`tidy`), and the log is recovered (`recovery`).
+compactions are finished or undone (`tidy`), and the log is recovered (`recover_log`).
 """
 
 import logging
@@ -12,7 +12,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoint_file, file_names
 from brokerd.log.io.files import opened
 from brokerd.log.io.scan import walk_headers
-from brokerd.log.loading.recovery import LoadedLog, recover, warn_of_loss
+from brokerd.log.loading.recover_log import LoadedLog, recover_log, warn_of_loss
 from brokerd.log.log_context import LogContext
 from brokerd.log.segments.segment import Segment
 
@@ -65,7 +65,7 @@ def load(
     else:
         if clean:  # all is on the disk, whatever the checkpoint knows: only its end is not known
             recovery_point = last.base_offset
-        loaded = recover(context, segments, log_start_offset, recovery_point or 0, now_ms)
+        loaded = recover_log(context, segments, log_start_offset, recovery_point or 0, now_ms)
     warn_of_loss(directory, durable, loaded.log_end_offset)
     return loaded
 

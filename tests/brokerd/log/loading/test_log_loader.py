@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log.loading import loader
-from brokerd.log.loading.recovery import REPLAY_MAX
+from brokerd.log.loading import log_loader
+from brokerd.log.loading.recover_log import REPLAY_MAX
 from brokerd.log.log_context import LogContext
 from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
@@ -261,8 +261,8 @@ def test_an_unfinished_set_is_undone_also_where_that_is_cut_short(
         with monkeypatch.context() as patched:
             patched.setattr(os, "unlink", remove)
             with pytest.raises(KilledError):
-                loader.tidy(str(directory))
-        loader.tidy(str(directory))
+                log_loader.tidy(str(directory))
+        log_loader.tidy(str(directory))
         assert {path.name: path.read_text() for path in directory.iterdir()} == old
 
 
