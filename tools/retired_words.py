@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.cli.start_positions": "brokerd.cli.console_consumer_positions",
+    "brokerd.cli.reset_arguments": "brokerd.cli.parse_reset_arguments",
     "brokerd.log.loading.recovery": "brokerd.log.loading.recover_log",
     "brokerd.log.loading.loader": "brokerd.log.loading.log_loader",
     "brokerd.log.cleaner.record_filter": "brokerd.log.cleaner.should_retain_record",
@@ -658,9 +660,9 @@ RETIRED = {
     "brokerd.cluster.zookeeper.broker_info": "brokerd.cluster.zookeeper.zk_data",
     "brokerd.server.produce.checks": "brokerd.log.log_validator.validate_messages",
     "brokerd.server.network.lookups": "brokerd.server.network.host_lookups",
-    "brokerd.cli.group_offsets": "brokerd.cli.reset_arguments",
+    "brokerd.cli.group_offsets": "brokerd.cli.parse_reset_arguments",
     "brokerd.cli.words": "brokerd.cli.error_messages",
-    "brokerd.cli.positions": "brokerd.cli.start_positions",
+    "brokerd.cli.positions": "brokerd.cli.console_consumer_positions",
     "brokerd.cli.group_reset": "brokerd.cli.reset_offsets",
     "brokerd.cli.internal_topics": "brokerd.cli.internal_record_json",
     "brokerd.cli.admin": "brokerd.cli.admin_calls",

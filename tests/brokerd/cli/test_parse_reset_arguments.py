@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.cli.options import CliError
-from brokerd.cli.reset_arguments import (
+from brokerd.cli.parse_reset_arguments import (
     csv_lines,
     parse_datetime,
     parse_duration,

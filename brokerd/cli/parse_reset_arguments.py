@@ -76,27 +76,3 @@ def csv_lines(plans: Mapping[str, Mapping[TopicPartition, int]], *, single: bool
         for (topic, index), offset in sorted(plan.items())
     )
     return text.getvalue().splitlines()
-
-
-def clamp_to_log(
-    wanted: Mapping[TopicPartition, int],
-    starts: Mapping[TopicPartition, int],
-    ends: Mapping[TopicPartition, int],
-) -> tuple[Plan, list[str]]:
-    """The offsets, those outside of the log moved to its start or end; a warning for each moved."""
-    plan: Plan = {}
-    warnings = []
-    for each, offset in wanted.items():
-        end, start = ends.get(each), starts.get(each)
-        plan[each] = offset
-        if end is not None and offset > end:
-            plan[each], bound = end, "higher than latest"
-        elif start is not None and offset < start:
-            plan[each], bound = start, "lower than earliest"
-        else:
-            continue
-        warnings.append(
-            f"New offset ({offset}) is {bound} offset for topic partition {each[0]}-{each[1]}."
-            f" Value will be set to {plan[each]}"
-        )
-    return plan, warnings
