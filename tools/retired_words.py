@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.coordinator.group.rebalance": "coordinator.group.delayed_join, sync_group, leave_group",
     "brokerd.cli.start_positions": "brokerd.cli.console_consumer_positions",
     "brokerd.cli.reset_arguments": "brokerd.cli.parse_reset_arguments",
     "brokerd.log.loading.recovery": "brokerd.log.loading.recover_log",

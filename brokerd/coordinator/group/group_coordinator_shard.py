@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Concatenate, ParamSpec
 
 from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import offset_expiration, rebalance
+from brokerd.coordinator.group import delayed_join, leave_group, offset_expiration, sync_group
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group
@@ -76,7 +76,7 @@ class GroupCoordinatorShard:
             for member in group.members.values():
                 renew_session(context, group, member)
             if len(group.members) > state.config.size_max:
-                rebalance.prepare(context, group)
+                delayed_join.prepare_rebalance(context, group)
         check_ms = state.config.offsets_retention_check_ms
         state.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), now_ms + check_ms)
         return context.effects
@@ -163,17 +163,17 @@ class GroupCoordinatorShard:
             return
         if due.timer is Timer.JOIN:
             if group.state is GroupState.PREPARING_REBALANCE:
-                rebalance.end_joins(context, group)
+                delayed_join.end_joins(context, group)
         elif due.timer is Timer.SYNC:
-            rebalance.end_syncs(context, group)
+            sync_group.end_syncs(context, group)
         elif due.timer is Timer.PENDING_MEMBER:
-            rebalance.remove_pending(context, group, due.member_id)
+            leave_group.remove_pending_member(context, group, due.member_id)
         else:
             member = group.members.get(due.member_id)
             # A member is alive while a request of its own waits; but a client may have given up its
             # first join without a word.
             if member is not None and (member.is_new or not member.waits):
-                rebalance.remove_member(context, group, member)
+                leave_group.remove_member(context, group, member)
 
     # Loss of leadership
 

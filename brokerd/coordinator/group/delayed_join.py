@@ -1,29 +1,30 @@
-"""A rebalance, from its first join to the last member's sync.
+"""The joins that wait for a rebalance (Kafka's DelayedJoin and InitialDelayedJoin).
 
-    prepare ─▶ joins wait ─▶ complete: new generation, joins answered ─▶ syncs wait
-    ─▶ the leader's assignment is written (sync_group.py) ─▶ syncs answered
+    prepare_rebalance ─▶ joins wait ─▶ complete_join: new generation, joins answered
+    ─▶ syncs wait ─▶ the leader's assignment is written ─▶ syncs answered (sync_group.py)
 
 - The first rebalance of an empty group waits `group.initial.rebalance.delay.ms` for more members,
-  again after each new member, at most for the longest rebalance timeout (Kafka's
-  InitialDelayedJoin: `Group.initial_delay`, set in `prepare`, prolonged in `end_joins`).
+  again after each new member, at most for the longest rebalance timeout (`Group.initial_delay`, set
+  in `prepare_rebalance`, prolonged in `end_joins`).
 - Any other ends as soon as all members joined again, at the latest after the longest rebalance
   timeout; then members that did not join are removed, static ones only when their session is over.
-- A member that does not sync within the longest rebalance timeout is removed, too.
 """
 
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group, Member
-from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request
+from brokerd.coordinator.group.group_states import Action, Event, GroupState
 from brokerd.coordinator.group.heartbeat import end_session, renew_session
 from brokerd.coordinator.group.messages import JoinReply, SyncReply
 from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode
 
 
-def prepare(context: EventContext, group: Group) -> None:
-    """Starts a rebalance: delayed syncs are answered, and all members must join again."""
-    fail_syncs(context, group, ErrorCode.REBALANCE_IN_PROGRESS)
+def prepare_rebalance(
+    context: EventContext, group: Group, error: ErrorCode = ErrorCode.REBALANCE_IN_PROGRESS
+) -> None:
+    """Starts a rebalance: delayed syncs are answered `error`, and all members must join again."""
+    _fail_syncs(context, group, error)
     context.cancel_deadline(Timer.SYNC, group)
     delay_ms = context.config.initial_rebalance_delay_ms
     group.initial_delay = group.state is GroupState.EMPTY
@@ -34,39 +35,21 @@ def prepare(context: EventContext, group: Group) -> None:
         context.set_deadline(Timer.JOIN, group, delay_ms)
         return
     _await_joins(context, group)
-    complete_if_all_joined(context, group)
+    try_complete_join(context, group)
 
 
 def carry_out(context: EventContext, group: Group, answer: ErrorCode | Action) -> None:
     """Carries out the answer of `ANSWERS` to a change of membership."""
     if answer is Action.REBALANCE:
-        prepare(context, group)
+        prepare_rebalance(context, group)
     elif answer is Action.COMPLETE_JOIN_IF_ALL_HERE:
-        complete_if_all_joined(context, group)
+        try_complete_join(context, group)
 
 
-def remove_member(context: EventContext, group: Group, member: Member) -> None:
-    # A delayed join gets an error that makes a client still alive come back as a new member.
-    unknown = ErrorCode.UNKNOWN_MEMBER_ID
-    context.answer_join(member, JoinReply(error=unknown, member_id=member.member_id))
-    context.answer_sync(member, SyncReply(error=unknown))
-    end_session(context, group, member.member_id)
-    group.remove(member.member_id)
-    carry_out(context, group, ANSWERS[Request.MEMBER_GONE][group.state])
-
-
-def remove_pending(context: EventContext, group: Group, member_id: str) -> None:
-    """Takes back a member id that was given out and not used."""
-    group.expect_no_more(member_id)
-    context.cancel_deadline(Timer.PENDING_MEMBER, group, member_id)
-    if group.state is GroupState.PREPARING_REBALANCE:
-        complete_if_all_joined(context, group)
-
-
-def complete_if_all_joined(context: EventContext, group: Group) -> None:
+def try_complete_join(context: EventContext, group: Group) -> None:
     """Ends the joining early if all members joined (never the initial delay)."""
     if not group.initial_delay and group.all_joined:
-        complete(context, group)
+        complete_join(context, group)
 
 
 def end_joins(context: EventContext, group: Group) -> None:
@@ -76,10 +59,10 @@ def end_joins(context: EventContext, group: Group) -> None:
         group.new_member_added = False
         context.set_deadline(Timer.JOIN, group, delay_ms)
         return
-    complete(context, group)
+    complete_join(context, group)
 
 
-def complete(context: EventContext, group: Group) -> None:
+def complete_join(context: EventContext, group: Group) -> None:
     """Begins a new generation with the members that joined."""
     absent = [m for m in group.members.values() if m.join_ticket is None and m.instance_id is None]
     for member in absent:
@@ -129,18 +112,7 @@ def _await_joins(context: EventContext, group: Group) -> None:
     context.set_deadline(Timer.JOIN, group, group.rebalance_timeout_ms)
 
 
-def end_syncs(context: EventContext, group: Group) -> None:
-    """The deadline for syncs has come: removes members that have not sent one."""
-    late = [group.members[member_id] for member_id in sorted(group.unsynced)]
-    if not late or group.state is GroupState.PREPARING_REBALANCE:
-        return
-    for member in late:
-        end_session(context, group, member.member_id)
-        group.remove(member.member_id)
-    prepare(context, group)
-
-
-def fail_syncs(context: EventContext, group: Group, error: ErrorCode) -> None:
+def _fail_syncs(context: EventContext, group: Group, error: ErrorCode) -> None:
     """Answers every delayed sync with `error`, and drops the assignments."""
     for member in group.members.values():
         if group.state is GroupState.COMPLETING_REBALANCE:
