@@ -8,7 +8,7 @@ that of the default of all brokers (`/config/brokers/<default>`), else that of t
 - A setting that this broker acts on takes effect at once.
 - Sizes of Kafka's thread pools and the like are stored and have no effect.
 - Settings of listeners: listeners are opened, moved and closed (DynamicListenerConfig), within the
-  limits of `permitted_listener_changes`; key and trust stores are opened again.
+  limits of `dynamic_listener_config`; key and trust stores are opened again.
 - Settings that a broker reads only when it starts (SASL, `ssl.*` for all listeners) are refused.
 """
 
@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 from brokerd.config.all_dynamic_configs import UpdateMode, known_setting
 from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_setting
+from brokerd.config.dynamic_listener_config import problems_of_added, with_barred_dirs
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
-from brokerd.config.permitted_listener_changes import problems_of_added, with_barred_dirs
 from brokerd.config.ssl_configs import PREFIX, tls_key_of_listener
 
 DEFAULT_NAME = "<default>"

@@ -35,7 +35,7 @@ from brokerd.log.loading import recover_log
 from brokerd.log.local_log import LocalLog
 from brokerd.log.log_context import LogContext, raises_storage_error
 from brokerd.log.producer_state_manager import NO_TXN, ProducerStateManager
-from brokerd.log.roll_policy import should_roll
+from brokerd.log.should_roll import should_roll
 from brokerd.log.stage_append import AppendResult, Buffer, stage, stage_replicated
 from brokerd.protocol.records import BatchHeader
 
@@ -211,7 +211,7 @@ class UnifiedLog:
             return high_watermark
         return max(unstable, self.log_start_offset)
 
-    def expire_producers(self, until_ms: int) -> None:
+    def remove_expired_producers(self, until_ms: int) -> None:
         """Forgets producers whose last batch is of `until_ms` or earlier, now or once they are
         read."""
         self._expired_until_ms = until_ms

@@ -22,7 +22,10 @@ from brokerd.log.leader_epoch_file_cache import NO_EPOCH
 from brokerd.log.stage_append import AppendResult, Buffer
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, iter_batches
-from brokerd.replication.follower_truncation import Truncation, truncation
+from brokerd.replication.offset_truncation_state import (
+    OffsetTruncationState,
+    offset_truncation_state,
+)
 from brokerd.replication.partition_state import PartitionState
 
 UNKNOWN_OFFSET = -1
@@ -292,10 +295,12 @@ class Partition:
         self._leader_high_watermark = leader_high_watermark
         self.advance()
 
-    def truncate_after(self, asked_epoch: int, leader_answer: tuple[int, int]) -> Truncation:
+    def truncate_after(
+        self, asked_epoch: int, leader_answer: tuple[int, int]
+    ) -> OffsetTruncationState:
         """Cuts the log to where it agrees with the leader's answer to `asked_epoch`. If the result
         is not final, the leader must be asked again. Raises KafkaError."""
-        cut = truncation(
+        cut = offset_truncation_state(
             asked_epoch,
             leader_answer,
             lambda epoch: self.log.epochs.end_offset_for(epoch, self.log.log_end_offset),

@@ -27,7 +27,7 @@ from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.log_manager import LogManager
-from brokerd.log.producer_expiry import ProducerExpiry
+from brokerd.log.remove_expired_producers import ProducerExpiry
 from brokerd.log.scheduled_tasks import FLUSH_LOOK_MS, TaskIntervals
 from brokerd.metric_counters import BrokerMetrics, LoopTimes
 from brokerd.replication.replica_manager import ReplicaManager

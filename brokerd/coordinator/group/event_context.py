@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_store import GroupStore
@@ -27,7 +27,7 @@ Done = Callable[["EventContext", ErrorCode], None]
 class PartitionGroups:
     """The groups of one partition, with their deadlines and writes."""
 
-    config: GroupConfig
+    config: GroupCoordinatorConfig
     member_memory: MemberMemory
     store: GroupStore = field(default_factory=GroupStore)
     groups: dict[str, Group] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class EventContext:
     effects: Effects = field(default_factory=Effects)
 
     @property
-    def config(self) -> GroupConfig:
+    def config(self) -> GroupCoordinatorConfig:
         return self.state.config
 
     def reply(self, ticket: Ticket, reply: Reply) -> None:

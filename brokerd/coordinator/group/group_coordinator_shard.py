@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from typing import Concatenate, ParamSpec
 
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import delayed_join, leave_group, offset_expiration, sync_group
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
@@ -49,7 +49,9 @@ class GroupCoordinatorShard:
     """One per partition led; not thread-safe, called from one loop."""
 
     def __init__(
-        self, config: GroupConfig, bytes_of_all_coordinators: Callable[[], int] | None = None
+        self,
+        config: GroupCoordinatorConfig,
+        bytes_of_all_coordinators: Callable[[], int] | None = None,
     ) -> None:
         """`bytes_of_all_coordinators`: the sum of `held_bytes` of the broker's coordinators."""
         self._state = PartitionGroups(config, MemberMemory(bytes_of_all_coordinators))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from brokerd.config.group_config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
+from brokerd.config.group_coordinator_config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
 from brokerd.coordinator.group.deadline_heap import Timer
 from brokerd.coordinator.group.delayed_join import (
     carry_out,

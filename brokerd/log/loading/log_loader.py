@@ -14,7 +14,7 @@ from brokerd.log.io.files import opened
 from brokerd.log.io.scan import walk_headers
 from brokerd.log.loading.recover_log import LoadedLog, recover_log, warn_of_loss
 from brokerd.log.log_context import LogContext
-from brokerd.log.segments.segment import Segment
+from brokerd.log.segments.log_segment import LogSegment
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ def load(
         entries = list(os.scandir(directory))
     segments = _segments_of(context, directory, entries, now_ms, config.index_interval_bytes)
     if not segments:
-        segments = [Segment.create(context.files, directory, log_start_offset, now_ms)]
+        segments = [LogSegment.create(context.files, directory, log_start_offset, now_ms)]
         if not clean or recovery_point is None or recovery_point <= log_start_offset:
             warn_of_loss(directory, recovery_point or 0, log_start_offset)
             return LoadedLog(segments, log_start_offset, log_start_offset, log_start_offset)
@@ -76,7 +76,7 @@ def _segments_of(
     entries: list[os.DirEntry[str]],
     now_ms: int,
     index_interval_bytes: int,
-) -> list[Segment]:
+) -> list[LogSegment]:
     """The segments of the data files; an index without data is removed."""
     segments = []
     found = set()
@@ -88,7 +88,7 @@ def _segments_of(
         base_offset, suffix = parsed
         if suffix == file_names.LOG:
             size_bytes = entry.stat().st_size
-            segment = Segment(context.files, directory, base_offset, size_bytes, now_ms)
+            segment = LogSegment(context.files, directory, base_offset, size_bytes, now_ms)
             segment.index_interval_bytes = index_interval_bytes
             segments.append(segment)
             found.add(base_offset)

@@ -25,8 +25,8 @@ from brokerd.log.leader_epoch_file_cache import LeaderEpochFileCache
 from brokerd.log.log_context import LogContext
 from brokerd.log.producer_state_manager import ProducerStateManager
 from brokerd.log.segments.batches import build_indexes, up_to_damage
-from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import SegmentList, remove_segments
+from brokerd.log.segments.log_segment import LogSegment
+from brokerd.log.segments.log_segments import LogSegments, remove_segments
 from brokerd.protocol.records import BatchHeader
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class LoadedLog:
     """Segments by base offset, at least one. `truncated_bytes` is what recovery cut off; None when
     the log was taken as it is."""
 
-    segments: list[Segment]
+    segments: list[LogSegment]
     log_start_offset: int
     log_end_offset: int
     recovery_point: int
@@ -58,7 +58,7 @@ def warn_of_loss(directory: str, durable_offset: int, log_end_offset: int) -> No
 
 def recover_log(
     context: LogContext,
-    segments: list[Segment],
+    segments: list[LogSegment],
     log_start_offset: int,
     recovery_point: int,
     now_ms: int,
@@ -74,7 +74,7 @@ def recover_log(
             directory, log_end, log_start_offset,
         )  # fmt: skip
         cut_bytes += remove_segments(kept)
-        kept = [Segment.create(context.files, directory, log_start_offset, now_ms)]
+        kept = [LogSegment.create(context.files, directory, log_start_offset, now_ms)]
         log_end, transactional = log_start_offset, []
     if transactional:
         _recover_aborted(kept, transactional, log_start_offset)
@@ -88,13 +88,13 @@ def recover_log(
 
 
 def _check(
-    segments: list[Segment], recovery_point: int, epochs: LeaderEpochFileCache
-) -> tuple[list[Segment], int, int, list[Segment]]:
+    segments: list[LogSegment], recovery_point: int, epochs: LeaderEpochFileCache
+) -> tuple[list[LogSegment], int, int, list[LogSegment]]:
     """Cuts off what is no chain of whole, intact batches, and what follows it. Returns the segments
     that stay, where they end, the bytes cut off, and the segments with batches of transactions."""
     makes_epochs = epochs.is_damaged or not epochs.entries
-    kept: list[Segment] = []
-    transactional: list[Segment] = []
+    kept: list[LogSegment] = []
+    transactional: list[LogSegment] = []
     cut_bytes = 0
     log_end = segments[0].base_offset
     for number, segment in enumerate(segments):
@@ -115,7 +115,7 @@ def _check(
     return kept, log_end, cut_bytes, transactional
 
 
-def _check_segment(segment: Segment, epochs: LeaderEpochFileCache) -> tuple[int, int, bool]:
+def _check_segment(segment: LogSegment, epochs: LeaderEpochFileCache) -> tuple[int, int, bool]:
     """Cuts one segment behind its last intact batch, and builds its indexes; returns the offset
     there, the bytes cut off, and whether any batch is of a transaction. Raises OSError."""
     fd = segment.file.fd()
@@ -143,33 +143,33 @@ def _check_segment(segment: Segment, epochs: LeaderEpochFileCache) -> tuple[int,
 
 
 def _recover_aborted(
-    segments: list[Segment], transactional: list[Segment], log_start_offset: int
+    segments: list[LogSegment], transactional: list[LogSegment], log_start_offset: int
 ) -> None:
     """Finds the aborted transactions of the segments just recovered. Raises OSError."""
     offset, entries = producer_snapshot.load_before(
         segments[0].directory, log_start_offset, transactional[0].base_offset
     )
     producers = ProducerStateManager(entries)
-    for batch in SegmentList(segments).headers_from(offset):
+    for batch in LogSegments(segments).headers_from(offset):
         segment = batch[0]
         aborted = producers.replay(with_markers([batch]))
         if aborted and segment.base_offset >= transactional[0].base_offset:
             segment.set_aborted([*segment.aborted, *aborted], len(segment.aborted))
 
 
-def _save_producers(segments: list[Segment], log_start_offset: int, log_end: int) -> None:
+def _save_producers(segments: list[LogSegment], log_start_offset: int, log_end: int) -> None:
     """Write a snapshot of producers for the log end, if there is work in it. Raises OSError."""
     directory = segments[0].directory
     offset, entries = producer_snapshot.load_latest(directory, log_start_offset, log_end)
     if log_end - offset <= REPLAY_MAX:
         return
     producers = ProducerStateManager(entries)
-    producers.replay(with_markers(SegmentList(segments).headers_from(offset)))
+    producers.replay(with_markers(LogSegments(segments).headers_from(offset)))
     bases = {segment.base_offset for segment in segments}
     producer_snapshot.save(directory, log_end, producers.entries, bases)
 
 
-def mend_aborted(segments: list[Segment], log_start_offset: int) -> None:
+def mend_aborted(segments: list[LogSegment], log_start_offset: int) -> None:
     """Builds the transaction indexes again from the first damaged one on. Raises OSError."""
     for number, segment in enumerate(segments):
         try:
@@ -184,7 +184,7 @@ def mend_aborted(segments: list[Segment], log_start_offset: int) -> None:
 
 
 def with_markers(
-    batches: Iterable[tuple[Segment, int, BatchHeader]],
+    batches: Iterable[tuple[LogSegment, int, BatchHeader]],
 ) -> Iterator[tuple[BatchHeader, Marker | None]]:
     """Headers with what the control batches among them say. Raises OSError."""
     for segment, position, header in batches:

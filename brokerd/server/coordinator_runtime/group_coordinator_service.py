@@ -14,7 +14,7 @@ from brokerd.clock import Clock
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.config.broker_config import BrokerConfig
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import begin_task, in_turns
@@ -35,8 +35,8 @@ RETRY_MIN_S, RETRY_MAX_S = 0.5, 30.0
 logger = logging.getLogger(__name__)
 
 
-def group_config(config: BrokerConfig) -> GroupConfig:
-    return GroupConfig(
+def group_config(config: BrokerConfig) -> GroupCoordinatorConfig:
+    return GroupCoordinatorConfig(
         initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
         session_timeout_ms_min=config.group_min_session_timeout_ms,
         session_timeout_ms_max=config.group_max_session_timeout_ms,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Set
 from typing import TypeVar, TypeVarTuple
 
 from brokerd.clock import Clock
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import deletion
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
@@ -32,7 +32,7 @@ class GroupRuntime:
         self,
         partition: Partition,
         acks: AckWatchers,
-        config: GroupConfig,
+        config: GroupCoordinatorConfig,
         commit_timeout_ms: int,
         clock: Clock,
         bytes_of_all_coordinators: Callable[[], int],

@@ -9,8 +9,8 @@ from dataclasses import replace
 from ipaddress import ip_address
 
 from brokerd.config.broker_config import BrokerConfig
+from brokerd.config.dynamic_listener_config import IN_THE_FILE, address, reaches_further
 from brokerd.config.listeners import Listener
-from brokerd.config.permitted_listener_changes import IN_THE_FILE, address, reaches_further
 from brokerd.config.ssl_configs import SslConfigs
 from brokerd.security.ssl_factory import SslFactory
 

@@ -25,7 +25,7 @@ MODULES = (
     "checkpoint_file", "cleaner.cleaned_segment_writer", "cleaner.replace_segments",
     "dirs.log_dir", "indexes.offset_index", "indexes.transaction_index", "io.files", "io.flush",
     "loading.log_loader", "loading.recover_log", "log_manager", "producer_snapshot",
-    "segments.segment_list", "segments.segment",
+    "segments.log_segments", "segments.log_segment",
 )  # fmt: skip
 """Of the log, those that change files."""
 DUMPED = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import deletion, join_group, leave_group, offset_commit, sync_group
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import (
@@ -39,7 +39,7 @@ RANGE = (("range", b"\x00\x00\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x00"),)
 class Bench:
     """Calls return the reply that came at once, None where the request waits."""
 
-    config: GroupConfig = field(default_factory=GroupConfig)
+    config: GroupCoordinatorConfig = field(default_factory=GroupCoordinatorConfig)
     clock: ManualClock = field(default_factory=ManualClock)
     hold_writes: bool = False
     log: list[tuple[bytes, bytes | None]] = field(default_factory=list)

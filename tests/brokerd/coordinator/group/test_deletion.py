@@ -1,6 +1,6 @@
 """Offsets and groups that are removed: by request, with their topic, with the last offset."""
 
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import deletion
 from brokerd.coordinator.group.messages import LeavingMember, OffsetToCommit
 from brokerd.coordinator.group.records import GroupRecord, OffsetRecord
@@ -11,7 +11,7 @@ AT_10 = OffsetToCommit("t", 0, 10)
 AT_20 = OffsetToCommit("t", 0, 20)
 OTHER_TOPIC = OffsetToCommit("u", 3, 5)
 OK = [ErrorCode.NONE]
-CHECK_MS = GroupConfig().offsets_retention_check_ms
+CHECK_MS = GroupCoordinatorConfig().offsets_retention_check_ms
 
 
 def test_an_empty_group_is_deleted_with_its_offsets() -> None:

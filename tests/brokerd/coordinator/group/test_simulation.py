@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import deletion
 from brokerd.coordinator.group.deadline_heap import Deadline, Timer
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
@@ -31,7 +31,7 @@ class Life:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         size_max = self.random.choice([3, 100])
-        self.bench = Bench(GroupConfig(size_max=size_max, initial_rebalance_delay_ms=50))
+        self.bench = Bench(GroupCoordinatorConfig(size_max=size_max, initial_rebalance_delay_ms=50))
         self.generation = 0
         self.steps: list[Callable[[], object]] = [
             self.join_new, self.join_new, self.join_again, self.join_again, self.join_static,

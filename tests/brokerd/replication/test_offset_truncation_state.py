@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.replication.follower_truncation import truncation
+from brokerd.replication.offset_truncation_state import offset_truncation_state
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ from brokerd.replication.follower_truncation import truncation
 def test_the_cut_is_where_the_logs_part(
     leader_answer: tuple[int, int], own_answer: tuple[int, int], expected: tuple[int, bool]
 ) -> None:
-    assert truncation(5, leader_answer, lambda epoch: own_answer, 50, 30) == expected
+    assert offset_truncation_state(5, leader_answer, lambda epoch: own_answer, 50, 30) == expected

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import retention
+from brokerd.log.delete_old_segments import delete_old_segments
 from brokerd.log.io.open_files import OpenFiles
 from brokerd.log.log_context import LogContext
 from brokerd.log.segments import offset_for_timestamp
@@ -26,23 +26,23 @@ def filled(directory: Path, context: LogContext | None = None, **settings: objec
 
 def test_segments_older_than_the_limit_go(tmp_path: Path) -> None:
     log = filled(tmp_path, retention_ms=3 * DAY_MS)
-    assert retention.apply(log, NOW_MS + 8 * DAY_MS + 1, 20) == [0, 2, 4, 6, 8, 10]
+    assert delete_old_segments(log, NOW_MS + 8 * DAY_MS + 1, 20) == [0, 2, 4, 6, 8, 10]
     assert log.log_start_offset == 12
     assert [record.offset for record in records(log, 12)] == list(range(12, 20))
 
 
 def test_segments_over_the_size_go(tmp_path: Path) -> None:
     log = filled(tmp_path, retention_ms=-1, retention_bytes=10_000)
-    retention.apply(log, NOW_MS, 20)
+    delete_old_segments(log, NOW_MS, 20)
     assert 10_000 <= log.size_bytes < 10_000 + 2200
     assert log.log_start_offset == segments_of(log)[0].base_offset
 
 
 def test_segments_before_the_log_start_go_even_from_compacted_topics(tmp_path: Path) -> None:
     log = filled(tmp_path, retention_ms=1, cleanup_policy=("compact",))
-    assert retention.apply(log, NOW_MS + 100 * DAY_MS, 20) == []
+    assert delete_old_segments(log, NOW_MS + 100 * DAY_MS, 20) == []
     log.delete_records_before(7)
-    assert retention.apply(log, NOW_MS + 100 * DAY_MS, 20) == [0, 2, 4]
+    assert delete_old_segments(log, NOW_MS + 100 * DAY_MS, 20) == [0, 2, 4]
     assert log.log_start_offset == 7
     assert [record.offset for record in records(log, 7)] == list(range(7, 20))
 
@@ -51,23 +51,23 @@ def test_the_active_segment_stays_though_all_its_records_are_deleted(tmp_path: P
     """As in Kafka, until it is too old or too large."""
     log = filled(tmp_path, retention_ms=DAY_MS)
     log.delete_records_before(20)
-    assert retention.apply(log, NOW_MS, 20) == [0, 2, 4, 6, 8, 10, 12, 14, 16]
+    assert delete_old_segments(log, NOW_MS, 20) == [0, 2, 4, 6, 8, 10, 12, 14, 16]
     assert [segment.base_offset for segment in segments_of(log)] == [18]
     assert log.log_start_offset == 20
-    assert retention.apply(log, NOW_MS + 10 * DAY_MS + 1, 20) == [18]
+    assert delete_old_segments(log, NOW_MS + 10 * DAY_MS + 1, 20) == [18]
     assert [segment.base_offset for segment in segments_of(log)] == [20]
 
 
 def test_nothing_past_the_high_watermark_goes(tmp_path: Path) -> None:
     log = filled(tmp_path, retention_ms=1)
-    assert retention.apply(log, NOW_MS + 100 * DAY_MS, 5) == [0, 2]
+    assert delete_old_segments(log, NOW_MS + 100 * DAY_MS, 5) == [0, 2]
 
 
 def test_the_active_segment_goes_too_and_offsets_go_on(tmp_path: Path) -> None:
     log = filled(tmp_path, retention_ms=1)
-    retention.apply(log, NOW_MS + 100 * DAY_MS, 20)
+    delete_old_segments(log, NOW_MS + 100 * DAY_MS, 20)
     assert (log.log_start_offset, log.log_end_offset, log.size_bytes) == (20, 20, 0)
-    assert retention.apply(log, NOW_MS + 200 * DAY_MS, 20) == []
+    assert delete_old_segments(log, NOW_MS + 200 * DAY_MS, 20) == []
     assert log.append([batch()], 0, NOW_MS)[0].base_offset == 20
 
 
@@ -86,8 +86,8 @@ def test_the_youngest_record_counts_also_where_the_file_was_closed_for_room(tmp_
             NOW_MS + DAY_MS,
             0,
         )
-        assert retention.apply(each, NOW_MS + 4 * DAY_MS - 1, 4) == []
-        assert retention.apply(each, NOW_MS + 4 * DAY_MS + 1, 4) == [0]
+        assert delete_old_segments(each, NOW_MS + 4 * DAY_MS - 1, 4) == []
+        assert delete_old_segments(each, NOW_MS + 4 * DAY_MS + 1, 4) == [0]
 
 
 def test_files_are_renamed_first_and_removed_later(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_files_are_renamed_first_and_removed_later(tmp_path: Path) -> None:
     context = LogContext(on_event=events)
     log = filled(tmp_path, context, retention_ms=DAY_MS, file_delete_delay_ms=1000)
     now_ms = NOW_MS + 9 * DAY_MS
-    retention.apply(log, now_ms, 20)
+    delete_old_segments(log, now_ms, 20)
     deleted = sorted(str(path) for path in tmp_path.glob("*.deleted"))
     assert len(deleted) == 8 * 3 + 7  # data, two indexes, and a snapshot for all but the first
     assert context.trash.take_due(now_ms + 999, 100) == []
@@ -108,5 +108,5 @@ def test_a_segment_without_timestamps_counts_by_its_file(tmp_path: Path) -> None
     log = open_log(tmp_path, LogConfig(retention_ms=DAY_MS))
     log.append([batch(timestamp_ms=-10)], 0, NOW_MS)
     written_ms = int((tmp_path / f"{0:020d}.log").stat().st_mtime * 1000)
-    assert retention.apply(log, written_ms + DAY_MS, 1) == []
-    assert retention.apply(log, written_ms + DAY_MS + 1, 1) == [0]
+    assert delete_old_segments(log, written_ms + DAY_MS, 1) == []
+    assert delete_old_segments(log, written_ms + DAY_MS + 1, 1) == [0]

@@ -1,4 +1,5 @@
-"""TLS on a non-blocking socket of ours, with the methods of a socket that a connection uses.
+"""TLS on a non-blocking socket of ours, with the methods of a socket that a connection uses
+(Kafka's SslTransportLayer).
 
 OpenSSL works in memory: one receive brings as many records as came, and what is to be sent leaves
 in few sends. What the socket did not take waits as ciphertext. OpenSSL's memory never gets smaller:

@@ -1,4 +1,6 @@
-"""Closes connections that are idle, that do not read their replies, or that stall a request."""
+"""Closes connections that are idle (Kafka's IdleExpiryManager), that do not read their replies, or
+that stall a request.
+"""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -15,7 +17,7 @@ STALLED_S = 5.0
 it holds."""
 
 
-class ConnectionExpiry:
+class IdleExpiryManager:
     """Checks `connections`, from `start` to `stop`. `max_idle_ms` is connections.max.idle.ms, below
     0 no limit; `is_memory_awaited` says whether connections wait for the memory of requests."""
 

@@ -14,10 +14,10 @@ import pytest
 from brokerd.config.ssl_configs import SslConfigs, Store
 from brokerd.metric_counters import LoopTimes
 from brokerd.security.ssl_engine_factory import server_context
-from brokerd.server.network import tls_socket
+from brokerd.server.network import ssl_transport_layer
 from brokerd.server.network.output import UnreadableError
+from brokerd.server.network.ssl_transport_layer import SslTransportLayer, TlsFailure
 from brokerd.server.network.tls_connection import PIECE_BYTES, TlsOutputQueue
-from brokerd.server.network.tls_socket import TlsFailure, TlsSocket
 from tests.support.pki import Authority
 
 TIMEOUT_S = 10
@@ -30,7 +30,7 @@ class Pair:
         self.raw, self.theirs = socket.socketpair()
         self.raw.setblocking(False)
         self.theirs.settimeout(TIMEOUT_S)
-        self.ours = TlsSocket(self.raw, context, memoryview(bytearray(1 << 16)))
+        self.ours = SslTransportLayer(self.raw, context, memoryview(bytearray(1 << 16)))
         self._trust = trust
 
     def shake_hands(self) -> ssl.SSLSocket:
@@ -88,12 +88,12 @@ def test_what_openssl_holds_is_told_when_the_receive_was_too_small(pair: Pair) -
     assert set(seen) == {1000}
 
 
-@pytest.mark.parametrize("step", [1000, tls_socket.STEP_BYTES])
+@pytest.mark.parametrize("step", [1000, ssl_transport_layer.STEP_BYTES])
 @pytest.mark.parametrize("room", [100, 16_384, 1 << 20])
 def test_bytes_arrive_whole_whatever_the_room(
     pair: Pair, room: int, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tls_socket, "STEP_BYTES", step)  # less than a record, too
+    monkeypatch.setattr(ssl_transport_layer, "STEP_BYTES", step)  # less than a record, too
     client = pair.shake_hands()
     data = os.urandom(100_000)
     sender = threading.Thread(target=client.sendall, args=(data,))

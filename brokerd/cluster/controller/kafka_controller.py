@@ -1,5 +1,5 @@
-"""The controller at work: one task that turns watches into decisions and decisions into fenced
-writes.
+"""The controller at work (Kafka's KafkaController): one task that turns watches into decisions and
+decisions into fenced writes.
 
 States are written in multis of STATES_PER_MULTI and then announced with one entry of the feed per
 ANNOUNCE_MAX states. After a lost connection the task reads everything anew, and
@@ -50,7 +50,7 @@ class DeposedError(Exception):
     """Another controller was elected: the fence refused a write."""
 
 
-class ControllerService:
+class KafkaController:
     """Runs from a broker's election until it is cancelled or deposed. `on_progress` is called
     whenever a deletion was completed or a broker applied an entry. `delete_topics` is
     delete.topic.enable; `cleanly_stopped` are brokers whose last stop was clean."""

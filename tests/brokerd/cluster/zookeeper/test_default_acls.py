@@ -12,7 +12,7 @@ from kazoo.security import OPEN_ACL_UNSAFE
 
 from brokerd.cluster.admin.new_topic_plan import NewTopic, TopicPlan
 from brokerd.cluster.membership.broker_registration import ClusterError
-from brokerd.cluster.zookeeper import acls, session_file
+from brokerd.cluster.zookeeper import default_acls, session_file
 from brokerd.security.jaas import Credentials
 from tests.brokerd.cluster.members import Members
 from tests.support.zookeeper import OTHER, ZooKeeper
@@ -182,6 +182,6 @@ async def test_a_session_that_a_killed_broker_left_is_ended_with_its_credentials
 
 def test_sensitive_nodes_are_their_makers_alone() -> None:
     for path in ("/config/users/ada", "/config/brokers/1", "/delegation_token/tokens/x"):
-        assert len(acls.secure(path)) == 1
+        assert len(default_acls.default_acls(path)) == 1
     for path in ("/", "/config/topics/t", "/consumers", "/delegation_token"):
-        assert len(acls.secure(path)) == 2
+        assert len(default_acls.default_acls(path)) == 2

@@ -39,7 +39,7 @@ INTERVAL_BYTES: Final = 4096
 _LENGTH: Final = struct.Struct(">8xi")
 
 
-class Segment:
+class LogSegment:
     """Offsets are absolute, positions are bytes in the data file."""
 
     __slots__ = (
@@ -71,7 +71,7 @@ class Segment:
         self.is_abandoned = False
 
     @classmethod
-    def create(cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int) -> "Segment":
+    def create(cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int) -> "LogSegment":
         """A new, empty segment with its three files. Raises OSError."""
         for suffix in (file_names.LOG, file_names.INDEX, file_names.TIME_INDEX):
             make_empty(file_names.segment_file(directory, base_offset, suffix))

@@ -1,5 +1,5 @@
-"""The ACLs of nodes in ZooKeeper with `zookeeper.set.acl`, as Kafka's brokers set them: the creator
-may do everything, the world may read, but not sensitive nodes.
+"""The ACLs of nodes in ZooKeeper with `zookeeper.set.acl`, as Kafka's brokers set them
+(ZkData.defaultAcls): the creator may do everything, the world may read, but not sensitive nodes.
 
 The first broker that joins with `zookeeper.set.acl` gives ACLs to the nodes created before; in
 Kafka that takes the tool zookeeper-security-migration. The root is last: as long as it has no ACL,
@@ -27,7 +27,7 @@ _ROOTS = (
 """Without a chroot others may have their nodes beside Kafka's."""
 
 
-def secure(path: str) -> Acl:
+def default_acls(path: str) -> Acl:
     """The ACL of a node with this path (below the chroot)."""
     owner: Acl = CREATOR_ALL_ACL
     return owner if path.startswith(_SENSITIVE) else [*CREATOR_ALL_ACL, *READ_ACL_UNSAFE]
@@ -50,10 +50,10 @@ async def close_what_is_open(zookeeper: ZooKeeper) -> None:
             ):
                 below += [f"{path}/{name}" for name in names]
         level = below
-    await zookeeper.set_acl("/", secure("/"))
+    await zookeeper.set_acl("/", default_acls("/"))
     logger.info("only brokers write to ZooKeeper from now on: %d nodes were given ACLs", count + 1)
 
 
 async def _close(zookeeper: ZooKeeper, path: str) -> None:
     with suppress(NoNodeError):  # gone meanwhile
-        await zookeeper.set_acl(path, secure(path))
+        await zookeeper.set_acl(path, default_acls(path))

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from brokerd.metric_counters import LoopTimes
-from brokerd.server.network import connection_expiry
+from brokerd.server.network import idle_expiry_manager
 from brokerd.server.network.connection import Connection
-from brokerd.server.network.connection_expiry import STALLED_S
+from brokerd.server.network.idle_expiry_manager import STALLED_S
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.socket_server import SocketServer
 from tests.brokerd.server.network.socket_servers import Waiter, open_socket_server, router
@@ -73,7 +73,7 @@ async def test_a_request_that_waits_is_no_excuse_for_a_half_sent_frame(
 async def test_much_that_stands_behind_a_request_that_waits_ends_when_memory_is_short(
     socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_expiry, "REPLIES_BYTES_MAX", 300_000)
+    monkeypatch.setattr(idle_expiry_manager, "REPLIES_BYTES_MAX", 300_000)
     connections = []
     with ExitStack() as stack:
         for size_bytes in (60_000, 170_000, 150_000):
@@ -95,7 +95,7 @@ async def test_much_that_stands_behind_a_request_that_waits_ends_when_memory_is_
 async def test_where_memory_is_short_who_reads_steadily_goes_last(
     socket_server: SocketServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_expiry, "REPLIES_BYTES_MAX", 25_000_000)
+    monkeypatch.setattr(idle_expiry_manager, "REPLIES_BYTES_MAX", 25_000_000)
     with ExitStack() as stack:
         still, reading = (
             stack.enter_context(connected_while_memory_is_short(socket_server)) for _ in range(2)
@@ -112,6 +112,6 @@ async def test_where_memory_is_short_who_reads_steadily_goes_last(
         reading[0]._on_writable()
         socket_server._expiry._check()
         assert (still[0].closed, reading[0].closed) == (True, False)
-        monkeypatch.setattr(connection_expiry, "REPLIES_BYTES_MAX", 0)
+        monkeypatch.setattr(idle_expiry_manager, "REPLIES_BYTES_MAX", 0)
         socket_server._expiry._check()
         assert reading[0].closed, "or it could hold memory for as long as it likes"

@@ -1,4 +1,5 @@
-"""Which changes of a broker's listeners clients may make while it runs.
+"""Which changes of a broker's listeners clients may make while it runs (in Kafka
+DynamicListenerConfig.validateReconfiguration, which permits more).
 
 Nobody is authenticated yet, so whoever may connect may change settings. A listener that is added
 then must not let in more than those of the properties file do, lead clients elsewhere, or take the

@@ -1,6 +1,6 @@
 """When idempotent producers are looked at that write nothing any more."""
 
-from brokerd.log.producer_expiry import SLICE, ProducerExpiry
+from brokerd.log.remove_expired_producers import SLICE, ProducerExpiry
 
 
 class Log:
@@ -9,7 +9,7 @@ class Log:
     def __init__(self) -> None:
         self.told: list[int] = []
 
-    def expire_producers(self, until_ms: int) -> None:
+    def remove_expired_producers(self, until_ms: int) -> None:
         self.told.append(until_ms)
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from brokerd.log import retention
+from brokerd.log.delete_old_segments import delete_old_segments
 from brokerd.log.indexes.transaction_index import AbortedTxn
-from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.segments.log_segment import LogSegment
+from brokerd.log.segments.log_segments import LogSegments
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, open_log
 from tests.brokerd.log.test_transactions import ABORT, aborted, data, end, plain
@@ -20,14 +20,14 @@ SEGMENTS = 30
 def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The base offsets of the segments that are asked from now on."""
     asked: list[int] = []
-    real = Segment.aborted.fget
+    real = LogSegment.aborted.fget
     assert real is not None
 
-    def told(segment: Segment) -> list[AbortedTxn]:
+    def told(segment: LogSegment) -> list[AbortedTxn]:
         asked.append(segment.base_offset)
         return real(segment)
 
-    monkeypatch.setattr(Segment, "aborted", property(told))
+    monkeypatch.setattr(LogSegment, "aborted", property(told))
     return asked
 
 
@@ -113,7 +113,7 @@ def do(log: UnifiedLog, kind: str, number: int, sequences: dict[int, int]) -> No
         log.truncate_to(max(log.log_end_offset - number, log.log_start_offset))
     elif kind == "drop":
         log.delete_records_before(min(log.log_start_offset + number, log.log_end_offset))
-        retention.apply(log, NOW_MS, log.log_end_offset)
+        delete_old_segments(log, NOW_MS, log.log_end_offset)
 
 
 @settings(
@@ -129,5 +129,5 @@ def test_whatever_happened_before_the_same_transactions_are_found(
         do(log, kind, number, sequences)
         known = log._segments
         for offset in range(log.log_start_offset, log.log_end_offset, 2):
-            fresh = SegmentList(list(known))
+            fresh = LogSegments(list(known))
             assert known.aborted_across(offset) == fresh.aborted_across(offset)

@@ -10,20 +10,20 @@ from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.io.files import rename_if_there
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import READ_AHEAD_BYTES, NotInPageCache, PendingRangeRead, is_cached
-from brokerd.log.segments.segment import Segment
+from brokerd.log.segments.log_segment import LogSegment
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
     from brokerd.log.segments.offset_for_timestamp import Found, TimestampSearch
 
 
-class SegmentList:
+class LogSegments:
     __slots__ = ("_aborted_skips", "_bases", "_segments", "active", "walked")
 
-    def __init__(self, segments: list[Segment]) -> None:
+    def __init__(self, segments: list[LogSegment]) -> None:
         self.reset(segments)
 
-    def reset(self, segments: list[Segment]) -> None:
+    def reset(self, segments: list[LogSegment]) -> None:
         self._segments = segments
         self._bases = [segment.base_offset for segment in segments]
         # from a segment's number to that of the next one that may have aborted transactions
@@ -31,16 +31,16 @@ class SegmentList:
         self.active = segments[-1]
         self.walked: dict[TimestampSearch, Found | None] = {}  # see `offset_for_timestamp`
 
-    def __iter__(self) -> Iterator[Segment]:
+    def __iter__(self) -> Iterator[LogSegment]:
         return iter(self._segments)
 
     def __len__(self) -> int:
         return len(self._segments)
 
-    def __getitem__(self, number: int) -> Segment:
+    def __getitem__(self, number: int) -> LogSegment:
         return self._segments[number]
 
-    def get(self, base_offset: int) -> Segment | None:
+    def get(self, base_offset: int) -> LogSegment | None:
         number = self._number_of(base_offset)
         return self._segments[number] if self._bases[number] == base_offset else None
 
@@ -51,7 +51,7 @@ class SegmentList:
     def end_after(self, base_offset: int, log_end_offset: int) -> int:
         return self.end_of(self._number_of(base_offset), log_end_offset)
 
-    def closed_run(self, bases: Sequence[int]) -> list[Segment] | None:
+    def closed_run(self, bases: Sequence[int]) -> list[LogSegment] | None:
         """The neighbouring closed segments that begin at these offsets; None if they do not."""
         number = self._number_of(bases[0])
         end = number + len(bases)
@@ -59,7 +59,7 @@ class SegmentList:
             return None
         return self._segments[number:end]
 
-    def replace(self, old: Sequence[Segment], segment: Segment) -> None:
+    def replace(self, old: Sequence[LogSegment], segment: LogSegment) -> None:
         """Put one segment in the place of neighbours that begin where it does."""
         number = self._number_of(segment.base_offset)
         end = number + len(old)
@@ -71,16 +71,16 @@ class SegmentList:
         """Number of the segment that holds `offset`; the first one for offsets before it."""
         return max(bisect_right(self._bases, offset) - 1, 0)
 
-    def between(self, start_offset: int, end_offset: int) -> list[Segment]:
+    def between(self, start_offset: int, end_offset: int) -> list[LogSegment]:
         """The segments that hold offsets in [start, end)."""
         found = self.from_offset(start_offset)
         return [segment for segment in found if segment.base_offset < end_offset]
 
-    def from_offset(self, offset: int) -> list[Segment]:
+    def from_offset(self, offset: int) -> list[LogSegment]:
         """The segments from the one on that holds an offset; all for one before them."""
         return self._segments[self._number_of(offset) :]
 
-    def headers_from(self, offset: int) -> Iterator[tuple[Segment, int, BatchHeader]]:
+    def headers_from(self, offset: int) -> Iterator[tuple[LogSegment, int, BatchHeader]]:
         """(segment, position, header) of the batches from the one that holds `offset` on."""
         for segment in self.from_offset(offset):
             start = segment.locate(offset)
@@ -192,19 +192,19 @@ class SegmentList:
     def forget_aborted_skips(self) -> None:
         self._aborted_skips.clear()
 
-    def add(self, segment: Segment) -> None:
+    def add(self, segment: LogSegment) -> None:
         self._segments.append(segment)
         self._bases.append(segment.base_offset)
         self.active = segment
 
-    def drop_first(self, count: int) -> list[Segment]:
+    def drop_first(self, count: int) -> list[LogSegment]:
         """Take out the oldest segments, but never all of them."""
         dropped = self._segments[:count]
         del self._segments[:count], self._bases[:count]
         self.forget_aborted_skips()
         return dropped
 
-    def drop_after(self, offset: int) -> list[Segment]:
+    def drop_after(self, offset: int) -> list[LogSegment]:
         """Take out the segments that begin after `offset`; the first one stays in any case."""
         kept = max(bisect_right(self._bases, offset), 1)
         dropped = self._segments[kept:]
@@ -214,7 +214,7 @@ class SegmentList:
         return dropped
 
 
-def _pin_cached(segment: Segment, position: int, end: int, min_one_batch: bool) -> FileRange:
+def _pin_cached(segment: LogSegment, position: int, end: int, min_one_batch: bool) -> FileRange:
     """A range that is in memory; a shorter one, if that is. Raises NotInPageCache."""
     if is_cached(segment.file.fd(), position, end - position):
         return segment.file.pin(position, end - position)
@@ -225,7 +225,7 @@ def _pin_cached(segment: Segment, position: int, end: int, min_one_batch: bool) 
     raise NotInPageCache(PendingRangeRead(segment.file.pin(position, end - position)))
 
 
-def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -> int:
+def _cut(segment: LogSegment, position: int, max_bytes: int, min_one_batch: bool) -> int:
     """Where a read from `position` ends that may not reach the end of the segment."""
     boundary = segment.end_within(position, position + max_bytes)
     if boundary:
@@ -237,7 +237,7 @@ def _cut(segment: Segment, position: int, max_bytes: int, min_one_batch: bool) -
 
 
 def mark_deleted(
-    segment: Segment, suffixes: Sequence[str] = file_names.SEGMENT_SUFFIXES
+    segment: LogSegment, suffixes: Sequence[str] = file_names.SEGMENT_SUFFIXES
 ) -> list[str]:
     """Rename the segment's files to `.deleted`; returns the new paths. Raises OSError."""
     segment.abandon()
@@ -249,7 +249,7 @@ def mark_deleted(
     ]
 
 
-def remove_segments(segments: list[Segment]) -> int:
+def remove_segments(segments: list[LogSegment]) -> int:
     """Remove segments for good; returns how many bytes of data they held. Raises OSError."""
     size_bytes = sum(segment.size_bytes for segment in segments)
     for segment in segments:

@@ -4,7 +4,7 @@ import pytest
 
 from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
-from brokerd.config.permitted_listener_changes import ADDED_MAX, reaches_further, with_listener_of
+from brokerd.config.dynamic_listener_config import ADDED_MAX, reaches_further, with_listener_of
 from brokerd.config.ssl_configs import SslConfigs, Store
 
 FILE = "broker.id=1\nlog.dirs=/l\nzookeeper.connect=z\n"

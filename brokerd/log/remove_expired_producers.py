@@ -1,5 +1,6 @@
-"""Forgets idempotent producers whose last batch is older than producer.id.expiration.ms, every
-producer.id.expiration.check.interval.ms; those of a log that is not loaded yet, when it is loaded.
+"""Removes idempotent producers whose last batch is older than producer.id.expiration.ms, every
+producer.id.expiration.check.interval.ms; those of a log that is not loaded yet, when it is loaded
+(Kafka's UnifiedLog.removeExpiredProducers).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,7 @@ class ProducerExpiry:
             self._round = iter(self.logs())
         looked_at = 0
         for log in islice(self._round, SLICE):
-            log.expire_producers(now_ms - self.expiration_ms)
+            log.remove_expired_producers(now_ms - self.expiration_ms)
             looked_at += 1
         if looked_at < SLICE:
             self._round = None

@@ -1,4 +1,4 @@
-"""Retention: which of a log's oldest segments are deleted, for any of three reasons.
+"""Deletes a log's oldest segments (Kafka's UnifiedLog.deleteOldSegments), for any of three reasons.
 
 - time: the largest timestamp is older than retention.ms (a segment without timestamps counts by
   when its file last changed);
@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple
 
 from brokerd.config.log_config import LogConfig
 from brokerd.log.log_context import raises_storage_error
-from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.segments.log_segment import LogSegment
+from brokerd.log.segments.log_segments import LogSegments
 from brokerd.log.unified_log import UnifiedLog
 
 Reason = Literal["time", "size", "start"]
@@ -32,7 +32,7 @@ class SegmentAge(NamedTuple):
 
 
 @raises_storage_error
-def apply(log: UnifiedLog, now_ms: int, high_watermark: int) -> list[int]:
+def delete_old_segments(log: UnifiedLog, now_ms: int, high_watermark: int) -> list[int]:
     """Deletes what retention allows; returns the base offsets. Raises KafkaError."""
     segments = log.local.segments
     reasons = expired(
@@ -45,7 +45,7 @@ def apply(log: UnifiedLog, now_ms: int, high_watermark: int) -> list[int]:
     if len(reasons) == len(segments) and not log.is_prepared:
         log.prepare_first_use()  # what is closed must end where it is said to end
         known_end = min(high_watermark, log.log_end_offset)  # it may have cut what is counted
-        return apply(log, now_ms, known_end)
+        return delete_old_segments(log, now_ms, known_end)
     dropped = _drop_oldest(log, len(reasons), now_ms)
     deleted = [segment.base_offset for segment in dropped]
     size_bytes = sum(segment.size_bytes for segment in dropped)
@@ -53,7 +53,7 @@ def apply(log: UnifiedLog, now_ms: int, high_watermark: int) -> list[int]:
     return deleted
 
 
-def _drop_oldest(log: UnifiedLog, count: int, now_ms: int) -> list[Segment]:
+def _drop_oldest(log: UnifiedLog, count: int, now_ms: int) -> list[LogSegment]:
     segments = log.local.segments
     if count == len(segments):
         log.roll(now_ms)
@@ -63,7 +63,7 @@ def _drop_oldest(log: UnifiedLog, count: int, now_ms: int) -> list[Segment]:
     return dropped
 
 
-def ages(segments: SegmentList, log_end_offset: int) -> Iterator[SegmentAge]:
+def ages(segments: LogSegments, log_end_offset: int) -> Iterator[SegmentAge]:
     """The segments, oldest first, each looked at only when asked for. Raises OSError."""
     for number, segment in enumerate(segments):
         timestamp_ms = segment.largest_timestamp()[0]
