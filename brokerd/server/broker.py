@@ -49,7 +49,7 @@ from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.network.listener_sockets import BindError
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
-from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
+from brokerd.coordinator.group.coordinator_timer import Deadline, CoordinatorTimer, Timer
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_store import GroupStore
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import Effects, JoinReply, Reply, SyncReply, Ticket, Write
-from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupsRecord, OffsetRecord
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 
@@ -31,7 +31,7 @@ class PartitionGroups:
     member_memory: MemberMemory
     store: GroupStore = field(default_factory=GroupStore)
     groups: dict[str, Group] = field(default_factory=dict)
-    deadlines: DeadlineHeap = field(default_factory=DeadlineHeap)
+    deadlines: CoordinatorTimer = field(default_factory=CoordinatorTimer)
     inflight: dict[int, tuple[Write, Done]] = field(default_factory=dict)
     pending_offsets: dict[str, Counter[TopicPartition]] = field(default_factory=dict)
     """Offsets in writes under way, by group: not visible, but they keep it from expiring."""

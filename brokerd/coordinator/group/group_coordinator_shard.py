@@ -4,7 +4,7 @@ GroupCoordinatorShard).
 A runtime passes it events, each with the time, and carries out the `Effects` that it returns:
 
     requests   heartbeat; handle, with a function of join_group, sync_group, leave_group,
-               offset_commit or deletion
+               offset_commit or delete_groups
     time       tick, due at `next_deadline_ms`
     log        write_done, write_failed or write_timed_out for each `Write` of the effects, in order
     loading    every record of the partition is replayed into `store`; then loaded
@@ -21,7 +21,7 @@ from typing import Concatenate, ParamSpec
 
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import delayed_join, leave_group, offset_expiration, sync_group
-from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.coordinator.group.coordinator_timer import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import Event, GroupState
@@ -36,7 +36,7 @@ from brokerd.coordinator.group.messages import (
     JoinReply,
     SyncReply,
 )
-from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, OffsetValue
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupsRecord, OffsetRecord, OffsetValue
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 

@@ -5,7 +5,7 @@ leader replays a record once the high watermark has passed it.
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
-from brokerd.coordinator.group.records import (
+from brokerd.coordinator.group.group_coordinator_record_serde import (
     GroupRecord,
     GroupsRecord,
     GroupValue,

@@ -71,7 +71,9 @@ class LogSegment:
         self.is_abandoned = False
 
     @classmethod
-    def create(cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int) -> "LogSegment":
+    def create(
+        cls, files: OpenFiles, directory: str, base_offset: int, now_ms: int
+    ) -> "LogSegment":
         """A new, empty segment with its three files. Raises OSError."""
         for suffix in (file_names.LOG, file_names.INDEX, file_names.TIME_INDEX):
             make_empty(file_names.segment_file(directory, base_offset, suffix))

@@ -11,7 +11,7 @@ from typing import TypeVar, TypeVarTuple
 
 from brokerd.clock import Clock
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
-from brokerd.coordinator.group import deletion
+from brokerd.coordinator.group import delete_groups
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
@@ -127,7 +127,7 @@ class GroupRuntime:
             self._topics_gone |= topics
             return
         now_ms = self._clock.now_ms()
-        self._carry_out(self.coordinator.handle(now_ms, deletion.forget_topics, topics))
+        self._carry_out(self.coordinator.handle(now_ms, delete_groups.forget_topics, topics))
 
     # What became of writes (called by PartitionWriter)
 

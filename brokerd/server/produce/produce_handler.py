@@ -40,7 +40,7 @@ from brokerd.server.produce.produce_metadata import (
     ProduceMetadata,
 )
 from brokerd.server.produce.produce_responder import ProduceResponder
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 
 logger = logging.getLogger(__name__)

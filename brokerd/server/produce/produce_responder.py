@@ -20,7 +20,7 @@ from brokerd.server.produce.produce_metadata import (
     PartitionResult,
     ProduceMetadata,
 )
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import Since
 

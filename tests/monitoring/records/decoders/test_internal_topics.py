@@ -5,8 +5,9 @@ import struct
 
 import pytest
 
-from brokerd.coordinator.group import records
-from brokerd.coordinator.group.records import (
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    encode_key,
+    encode_value,
     GroupRecord,
     GroupValue,
     MemberValue,
@@ -18,7 +19,7 @@ from monitoring.records.decoders.internal_topics import CONSUMER_OFFSETS, TOPICS
 
 
 def decoded(record) -> tuple[dict, dict]:
-    key, value = records.encode_key(record), records.encode_value(record)
+    key, value = encode_key(record), encode_value(record)
     assert value is not None
     return (
         json.loads(internal_topics.key(CONSUMER_OFFSETS, key)),

@@ -1,6 +1,6 @@
-"""Deadlines by key, in one heap with one entry per key. Heartbeats move the deadlines of sessions
-later again and again, which costs one write to a dictionary: an entry is compared with the current
-deadline only when its time has come.
+"""Deadlines by key, in one heap with one entry per key (Kafka's CoordinatorTimer). Heartbeats move
+the deadlines of sessions later again and again, which costs one write to a dictionary: an entry is
+compared with the current deadline only when its time has come.
 """
 
 import heapq
@@ -24,7 +24,7 @@ class Deadline(NamedTuple):
     member_id: str = ""
 
 
-class DeadlineHeap:
+class CoordinatorTimer:
     """All times are passed, in milliseconds."""
 
     def __init__(self) -> None:

@@ -1,13 +1,13 @@
 """Deadlines on a heap that learns late of later times."""
 
-from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
+from brokerd.coordinator.group.coordinator_timer import Deadline, CoordinatorTimer, Timer
 
 A = Deadline(Timer.SESSION, "g", "a")
 B = Deadline(Timer.SESSION, "g", "b")
 
 
 def test_the_earliest_falls_due_first_and_once() -> None:
-    deadlines = DeadlineHeap()
+    deadlines = CoordinatorTimer()
     deadlines.set(B, 20)
     deadlines.set(A, 10)
     assert deadlines.pop_due(9) is None
@@ -15,7 +15,7 @@ def test_the_earliest_falls_due_first_and_once() -> None:
 
 
 def test_a_later_time_replaces_an_earlier_one() -> None:
-    deadlines = DeadlineHeap()
+    deadlines = CoordinatorTimer()
     deadlines.set(A, 10)
     deadlines.set(A, 20)
     assert deadlines.pop_due(19) is None
@@ -25,7 +25,7 @@ def test_a_later_time_replaces_an_earlier_one() -> None:
 
 
 def test_an_earlier_time_replaces_a_later_one() -> None:
-    deadlines = DeadlineHeap()
+    deadlines = CoordinatorTimer()
     deadlines.set(A, 20)
     deadlines.set(A, 10)
     assert deadlines.next_ms() == 10
@@ -35,7 +35,7 @@ def test_an_earlier_time_replaces_a_later_one() -> None:
 
 
 def test_a_cancelled_deadline_never_falls_due() -> None:
-    deadlines = DeadlineHeap()
+    deadlines = CoordinatorTimer()
     deadlines.set(A, 10)
     deadlines.cancel(A)
     deadlines.cancel(B)
@@ -45,7 +45,7 @@ def test_a_cancelled_deadline_never_falls_due() -> None:
 
 
 def test_renewing_costs_no_further_entry() -> None:
-    deadlines = DeadlineHeap()
+    deadlines = CoordinatorTimer()
     for at_ms in range(1000):
         deadlines.set(A, at_ms)
     assert len(deadlines._heap) == 1

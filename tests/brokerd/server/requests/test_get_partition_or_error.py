@@ -9,14 +9,14 @@ from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.metric_counters import BrokerMetrics
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.requests.leader_check import LedPartitions, check_current_epoch
+from brokerd.server.requests.get_partition_or_error import LedPartitions, check_current_leader_epoch
 from tests.brokerd.replication.support import replica, state
 from tests.brokerd.server.led import led
 
 
 def code(partitions: LedPartitions, topic: str, index: int, leader_epoch: int = -1) -> ErrorCode:
     with pytest.raises(KafkaError) as caught:
-        partitions.leader_of(topic, index, leader_epoch)
+        partitions.get_partition_or_error(topic, index, leader_epoch)
     return caught.value.code
 
 
@@ -35,7 +35,7 @@ def test_what_is_here_is_served_by_its_leader_to_who_knows_its_epoch(tmp_path: P
     partitions = led(lambda *_: partition)
     assert code(partitions, "t", 0) is ErrorCode.NOT_LEADER_OR_FOLLOWER
     partition.apply(state(1, 1, replicas=(1,), isr=(1,)), 0)
-    assert partitions.leader_of("t", 0) is partition
+    assert partitions.get_partition_or_error("t", 0) is partition
     assert code(partitions, "t", 0, partition.leader_epoch + 1) is ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
@@ -51,8 +51,8 @@ def test_only_what_is_not_expected_of_clients_counts_as_a_failure(tmp_path: Path
 
 
 def test_the_current_epoch_and_none_at_all_pass() -> None:
-    check_current_epoch(5, 5)
-    check_current_epoch(-1, 5)
+    check_current_leader_epoch(5, 5)
+    check_current_leader_epoch(-1, 5)
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ def test_the_current_epoch_and_none_at_all_pass() -> None:
 )
 def test_other_epochs_are_refused(requested: int, code: ErrorCode) -> None:
     with pytest.raises(KafkaError) as caught:
-        check_current_epoch(requested, 5)
+        check_current_leader_epoch(requested, 5)
     assert caught.value.code is code

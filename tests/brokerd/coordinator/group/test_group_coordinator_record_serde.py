@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokerd.coordinator.group.records import (
+from brokerd.coordinator.group.group_coordinator_record_serde import (
     GroupRecord,
     GroupsRecord,
     GroupValue,

@@ -1,5 +1,5 @@
-"""Checks that this broker leads a partition of a request, under the leader epoch that the client
-knows; counts refused Produces and Fetches.
+"""The partition of a request, if this broker leads it under the leader epoch that the client knows,
+else an error (Kafka's ReplicaManager.getPartitionOrError); counts refused Produces and Fetches.
 
 Kafka's FailedProduceRequestsPerSec and FailedFetchRequestsPerSec leave out what is expected of
 clients now and then (ReplicaManager.appendToLocalLog, readFromLog); so do the counts here.
@@ -38,7 +38,7 @@ class LedPartitions:
     replicas: ReplicaManager
     metrics: BrokerMetrics
 
-    def leader_of(self, topic: str, index: int, leader_epoch: int = -1) -> Partition:
+    def get_partition_or_error(self, topic: str, index: int, leader_epoch: int = -1) -> Partition:
         """The partition, if this broker leads it; else KafkaError. `leader_epoch` is the client's;
         -1 is not checked."""
         partition = self.replicas.get(topic, index)
@@ -50,7 +50,7 @@ class LedPartitions:
                 raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"{topic}-{index} is elsewhere")
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no {topic}-{index}")
         partition.require_leader()
-        check_current_epoch(leader_epoch, partition.leader_epoch)
+        check_current_leader_epoch(leader_epoch, partition.leader_epoch)
         return partition
 
     def count_refusal(
@@ -75,7 +75,7 @@ class LedPartitions:
                 partition.failed_fetches += 1
 
 
-def check_current_epoch(requested: int, current: int) -> None:
+def check_current_leader_epoch(requested: int, current: int) -> None:
     """Compares the leader epoch of a request (-1: none) with the partition's. Raises KafkaError:
     FENCED_LEADER_EPOCH for an older one (the client must refresh its metadata),
     UNKNOWN_LEADER_EPOCH for a newer one (this broker does not know it yet)."""

@@ -1,9 +1,9 @@
 """Offsets and groups that are removed: by request, with their topic, with the last offset."""
 
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
-from brokerd.coordinator.group import deletion
+from brokerd.coordinator.group import delete_groups
 from brokerd.coordinator.group.messages import LeavingMember, OffsetToCommit
-from brokerd.coordinator.group.records import GroupRecord, OffsetRecord
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord, OffsetRecord
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, RANGE, Bench
 
@@ -87,7 +87,7 @@ def test_an_empty_group_goes_with_its_last_offset_as_long_as_nothing_is_under_wa
     assert bench.state() == "Empty"
     bench.hold_writes = True
     ticket = bench.send_commit(AT_20)
-    bench.handle(deletion.forget_topics, {"u"})
+    bench.handle(delete_groups.forget_topics, {"u"})
     assert bench.state() == "Empty"
     bench.release()
     assert list(bench.replies[ticket].errors.values()) == OK
@@ -102,7 +102,7 @@ def test_a_group_whose_removal_failed_is_still_there() -> None:
     bench = Bench()
     bench.commit(AT_10)
     bench.hold_writes = True
-    bench.handle(deletion.forget_topics, {"t"})
+    bench.handle(delete_groups.forget_topics, {"t"})
     assert bench.state() == "Dead"
     bench.release(ErrorCode.NOT_COORDINATOR)
     assert (bench.state(), bench.offset()) == ("Empty", 10)
@@ -127,9 +127,9 @@ def test_offsets_of_an_unknown_group_cannot_be_removed() -> None:
 def test_the_offsets_of_a_deleted_topic_go_with_it() -> None:
     bench = Bench()
     bench.commit(AT_10, OTHER_TOPIC)
-    bench.handle(deletion.forget_topics, {"t"})
+    bench.handle(delete_groups.forget_topics, {"t"})
     assert (bench.offset(), bench.offset("u", 3)) == (None, 5)
-    bench.handle(deletion.forget_topics, {"u"})
+    bench.handle(delete_groups.forget_topics, {"u"})
     assert (bench.offset("u", 3), bench.state()) == (None, "Dead")
 
 
@@ -138,7 +138,7 @@ def test_topics_that_are_deleted_together_are_forgotten_by_one_write_for_all_gro
     bench.commit(AT_10, OTHER_TOPIC)
     bench.hold_writes = True
     effects = bench.core.handle(
-        bench.clock.now_ms(), deletion.forget_topics, {"t", "u", "of which nobody read"}
+        bench.clock.now_ms(), delete_groups.forget_topics, {"t", "u", "of which nobody read"}
     )
     (write,) = effects.writes
     assert len(write.records) == 2

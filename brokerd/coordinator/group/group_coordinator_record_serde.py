@@ -1,4 +1,5 @@
-"""The records of `__consumer_offsets`, as values and in Kafka's exact format.
+"""The records of `__consumer_offsets`, as values and in Kafka's exact format (Kafka's
+GroupCoordinatorRecordSerde).
 
 Every key and value starts with an int16 version; strings carry an int16 length (-1 = null), bytes
 an int32 length (-1 = null), arrays an int32 count. A null value is a tombstone.
