@@ -12,11 +12,11 @@
 
 from brokerd.coordinator.group.coordinator_timer import Timer
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import Action, Event, GroupState
 from brokerd.coordinator.group.heartbeat import end_session, renew_session
 from brokerd.coordinator.group.messages import JoinReply, SyncReply
-from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.errors import ErrorCode
 
 

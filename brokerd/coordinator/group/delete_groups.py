@@ -7,11 +7,15 @@ from functools import partial
 
 from brokerd.coordinator.group.coordinator_timer import Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    GroupRecord,
+    GroupsRecord,
+    OffsetRecord,
+)
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request
 from brokerd.coordinator.group.messages import DeleteReply, OffsetsReply, Ticket
 from brokerd.coordinator.group.offset_commit import answer_offsets
-from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord, GroupsRecord, OffsetRecord
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 

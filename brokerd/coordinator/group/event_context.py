@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
-from brokerd.coordinator.group.coordinator_timer import Deadline, CoordinatorTimer, Timer
+from brokerd.coordinator.group.coordinator_timer import CoordinatorTimer, Deadline, Timer
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupsRecord, OffsetRecord
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_store import GroupStore
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import Effects, JoinReply, Reply, SyncReply, Ticket, Write
-from brokerd.coordinator.group.group_coordinator_record_serde import GroupsRecord, OffsetRecord
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 

@@ -23,6 +23,11 @@ from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import delayed_join, leave_group, offset_expiration, sync_group
 from brokerd.coordinator.group.coordinator_timer import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    GroupsRecord,
+    OffsetRecord,
+    OffsetValue,
+)
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import Event, GroupState
 from brokerd.coordinator.group.group_store import GroupStore
@@ -36,7 +41,6 @@ from brokerd.coordinator.group.messages import (
     JoinReply,
     SyncReply,
 )
-from brokerd.coordinator.group.group_coordinator_record_serde import GroupsRecord, OffsetRecord, OffsetValue
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 

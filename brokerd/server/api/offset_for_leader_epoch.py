@@ -32,7 +32,9 @@ class OffsetForLeaderEpochHandler:
 
     def _epoch_end(self, topic: str, asked: Any, **_: bool) -> Fields:
         try:
-            partition = self.led.get_partition_or_error(topic, asked.partition, asked.current_leader_epoch)
+            partition = self.led.get_partition_or_error(
+                topic, asked.partition, asked.current_leader_epoch
+            )
             epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch)
         except KafkaError as error:
             return {"partition": asked.partition, "error_code": int(error.code)}

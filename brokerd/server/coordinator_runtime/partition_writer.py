@@ -13,8 +13,8 @@ import logging
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from brokerd.coordinator.group.messages import Write
 from brokerd.coordinator.group.group_coordinator_record_serde import encode_key, encode_value
+from brokerd.coordinator.group.messages import Write
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.stage_append import AppendResult
 from brokerd.protocol.records import Record, encode_batch

@@ -8,7 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
-from brokerd.coordinator.group import delete_groups, join_group, leave_group, offset_commit, sync_group
+from brokerd.coordinator.group import (
+    delete_groups,
+    join_group,
+    leave_group,
+    offset_commit,
+    sync_group,
+)
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    GroupsRecord,
+    decode,
+    encode_key,
+    encode_value,
+)
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import (
     CommitRequest,
@@ -25,7 +37,6 @@ from brokerd.coordinator.group.messages import (
     SyncRequest,
     Write,
 )
-from brokerd.coordinator.group.group_coordinator_record_serde import GroupsRecord, decode, encode_key, encode_value
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 from tests.support.manual_clock import ManualClock
@@ -168,7 +179,9 @@ class Bench:
 
     def delete(self, group_id: str = GROUP) -> ErrorCode | None:
         ticket = self._ticket()
-        self.take(self.core.handle(self.clock.now_ms(), delete_groups.delete_group, ticket, group_id))
+        self.take(
+            self.core.handle(self.clock.now_ms(), delete_groups.delete_group, ticket, group_id)
+        )
         reply: DeleteReply | None = self.replies.get(ticket)
         return None if reply is None else reply.error
 

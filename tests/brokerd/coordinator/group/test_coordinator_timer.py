@@ -1,6 +1,6 @@
 """Deadlines on a heap that learns late of later times."""
 
-from brokerd.coordinator.group.coordinator_timer import Deadline, CoordinatorTimer, Timer
+from brokerd.coordinator.group.coordinator_timer import CoordinatorTimer, Deadline, Timer
 
 A = Deadline(Timer.SESSION, "g", "a")
 B = Deadline(Timer.SESSION, "g", "b")

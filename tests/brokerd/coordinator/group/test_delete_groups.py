@@ -2,8 +2,8 @@
 
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import delete_groups
-from brokerd.coordinator.group.messages import LeavingMember, OffsetToCommit
 from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord, OffsetRecord
+from brokerd.coordinator.group.messages import LeavingMember, OffsetToCommit
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, RANGE, Bench
 

@@ -4,9 +4,9 @@ import pytest
 
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import group_metadata
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.messages import LeavingMember, OffsetToCommit
-from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, Bench
 

@@ -3,8 +3,8 @@
 import pytest
 
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
-from brokerd.coordinator.group.messages import JoinReply, LeavingMember
 from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
+from brokerd.coordinator.group.messages import JoinReply, LeavingMember
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, Bench
 

@@ -14,7 +14,9 @@ from brokerd.server.api.offset_for_leader_epoch import OffsetForLeaderEpochHandl
 from tests.brokerd.server.group_broker import context
 
 
-def handlers_of(get_partition_or_error: Callable[[str, int, int], Any]) -> OffsetForLeaderEpochHandler:
+def handlers_of(
+    get_partition_or_error: Callable[[str, int, int], Any],
+) -> OffsetForLeaderEpochHandler:
     led: Any = SimpleNamespace(get_partition_or_error=get_partition_or_error)
     nothing: Any = None
     return OffsetForLeaderEpochHandler(led, nothing)

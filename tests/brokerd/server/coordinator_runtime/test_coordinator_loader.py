@@ -10,8 +10,6 @@ import pytest
 
 from brokerd import event_loop_turns
 from brokerd.config.log_config import LogConfig
-from brokerd.coordinator.group.group_store import GroupStore
-from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.coordinator.group.group_coordinator_record_serde import (
     GroupsRecord,
     OffsetRecord,
@@ -19,6 +17,8 @@ from brokerd.coordinator.group.group_coordinator_record_serde import (
     encode_key,
     encode_value,
 )
+from brokerd.coordinator.group.group_store import GroupStore
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.log.end_transaction_marker import ABORT, COMMIT
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec

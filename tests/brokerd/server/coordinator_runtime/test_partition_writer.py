@@ -5,8 +5,13 @@ from typing import cast
 
 import pytest
 
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    GroupRecord,
+    GroupValue,
+    OffsetRecord,
+    OffsetValue,
+)
 from brokerd.coordinator.group.messages import Write
-from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord, GroupValue, OffsetRecord, OffsetValue
 from brokerd.errors import ErrorCode
 from brokerd.log.stage_append import AppendResult
 from brokerd.protocol.records import read_header

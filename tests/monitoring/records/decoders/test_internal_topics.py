@@ -6,13 +6,13 @@ import struct
 import pytest
 
 from brokerd.coordinator.group.group_coordinator_record_serde import (
-    encode_key,
-    encode_value,
     GroupRecord,
     GroupValue,
     MemberValue,
     OffsetRecord,
     OffsetValue,
+    encode_key,
+    encode_value,
 )
 from monitoring.records.decoders import internal_topics
 from monitoring.records.decoders.internal_topics import CONSUMER_OFFSETS, TOPICS, TRANSACTION_STATE
