@@ -1,4 +1,4 @@
-"""A broker's settings: Kafka's names, parsed once into one frozen object.
+"""A broker's settings (Kafka's KafkaConfig): Kafka's names, parsed once into one frozen object.
 
 Every problem is collected, so that a file with five mistakes is reported with five messages and
 nothing starts. Unknown keys only warn, because a server.properties written for Kafka should start.

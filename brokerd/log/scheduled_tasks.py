@@ -1,4 +1,5 @@
-"""Periodic tasks of all logs: retention, checkpoints, flushes, removal of deleted files.
+"""Periodic tasks of all logs (those that Kafka's LogManager.startup schedules): retention,
+checkpoints, flushes, removal of deleted files.
 
 The scheduler calls each `tick_…` about once a second, more often if its interval is shorter. It
 does a slice of a few milliseconds if it is due, and returns whether more is due now. A round ends

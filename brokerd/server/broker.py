@@ -1,4 +1,5 @@
-"""A broker: its parts, put together, started in order and stopped in the reverse order.
+"""A broker (Kafka's KafkaServer): its parts, put together, started in order and stopped in the
+reverse order.
 
 Start: bind the listeners, lock the log directories, connect to ZooKeeper, load the logs (recovery
 goes by the settings of topics), join the cluster, wait until the controller has given the

@@ -1,4 +1,5 @@
-"""Passes frames to handlers, and their answers to the output queue of the connection.
+"""Passes frames to handlers (Kafka's KafkaApis.handle), and their answers to the output queue of
+the connection.
 
 Produce and Fetch get the bytes of their frames. Consecutive Produces of one receive are collected
 and appended together; if they are small, together with those of other clients in the same iteration

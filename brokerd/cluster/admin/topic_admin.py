@@ -1,5 +1,5 @@
-"""Creating, deleting and growing topics: plan, write the nodes, wait until the cluster has
-followed.
+"""Creating, deleting and growing topics (Kafka's ZkAdminManager, AdminZkClient): plan, write the
+nodes, wait until the cluster has followed.
 
 Only the topic's node (or the marker of its deletion) is written here; the controller, which watches
 these nodes, writes the states. So any broker may create a topic by itself (auto creation), while

@@ -1,5 +1,6 @@
-"""The durable state of the groups of one partition, as its records, replayed in order, give it. A
-leader replays a record once the high watermark has passed it.
+"""The durable state of the groups of one partition, as its records, replayed in order, give it
+(`replay` of Kafka's GroupMetadataManager and OffsetMetadataManager). A leader replays a record once
+the high watermark has passed it.
 """
 
 from collections.abc import Iterable, Set

@@ -1,6 +1,7 @@
-"""Expiration of offsets. `offsets.retention.minutes` counts, as in Kafka, from when the group
-became empty; from the commit for a group that never had members, and for topics that a stable
-group no longer subscribes to. An empty group is removed with its last offset.
+"""Expiration of offsets (Kafka's OffsetMetadataManager.cleanupExpiredOffsets).
+`offsets.retention.minutes` counts, as in Kafka, from when the group became empty; from the commit
+for a group that never had members, and for topics that a stable group no longer subscribes to. An
+empty group is removed with its last offset.
 """
 
 from collections import Counter

@@ -1,4 +1,5 @@
-"""One client's connection: bytes in, frames out to the router, replies back in order.
+"""One client's connection (Kafka's KafkaChannel): bytes in, frames out to the router, replies back
+in order.
 
 Each time the socket is readable, the connection does one receive and handles all complete frames in
 it before it sends anything: the Produce requests of a receive share one append per partition, and

@@ -1,4 +1,5 @@
-"""Whether a partition of a Produce may be written to: acks, leader, min.insync.replicas.
+"""Whether a partition of a Produce may be written to: acks, leader, min.insync.replicas (Kafka's
+Partition.appendRecordsToLeader).
 
 Its batches are checked after that (`log/log_validator/validate_messages.py`).
 """
