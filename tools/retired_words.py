@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.cluster.admin.producer_id_blocks": "brokerd.cluster.admin.producer_id_manager",
+    "brokerd.server.coordinator_runtime.producer_id_manager": "brokerd.cluster.admin.producer_id_manager",  # noqa: E501
     "DeadlineHeap": "CoordinatorTimer",
     "brokerd.server.requests.leader_check": "brokerd.server.requests.get_partition_or_error",
     "brokerd.coordinator.group.deadline_heap": "brokerd.coordinator.group.coordinator_timer",
@@ -111,7 +113,7 @@ RETIRED = {
     "brokerd.coordinator.group.group_coordinator": "coordinator.group.group_coordinator_shard",
     "brokerd.server.coordinator_runtime.group_writes": "coordinator_runtime.partition_writer",
     "brokerd.server.coordinator_runtime.group_loading": "coordinator_runtime.coordinator_loader",
-    "brokerd.server.coordinator_runtime.producer_id_source": "coordinator_runtime.producer_id_manager",  # noqa: E501
+    "brokerd.server.coordinator_runtime.producer_id_source": "cluster.admin.producer_id_manager",
     "brokerd.coordinator.transaction.records": "brokerd.coordinator.transaction.transaction_log",
     "brokerd.server.api.metadata_cache": "brokerd.server.api.metadata_response_cache",
     "brokerd.log.cleaner.log_to_clean": "log.cleaner.cleanable_offsets, .group_segments_by_size",
@@ -344,7 +346,7 @@ RETIRED = {
     "brokerd.cluster.controller.topic_removal": "brokerd.cluster.controller.znode_removal",
     "brokerd.cluster.controller.topic_znode_removal": "brokerd.cluster.controller.znode_removal",
     "brokerd.cluster.controller.notification_purge": "brokerd.cluster.controller.znode_removal",
-    "brokerd.coordinator.transaction.producer_ids": "brokerd.server.coordinator_runtime.producer_id_manager",  # noqa: E501
+    "brokerd.coordinator.transaction.producer_ids": "brokerd.cluster.admin.producer_id_manager",
     "brokerd.server.network.silent_connections": "brokerd.server.network.connection_quotas",
     "brokerd.cluster.cluster_membership": "brokerd.cluster.broker_lifecycle",
     "brokerd.cluster.membership.session_watchdog": "brokerd.cluster.membership.loop_watchdog",

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
 from brokerd.cluster.admin.config_admin import ConfigAdmin
-from brokerd.cluster.admin.producer_id_blocks import claim_block
+from brokerd.cluster.admin.producer_id_manager import claim_block
 from brokerd.cluster.admin.topic_admin import TopicAdmin
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.cluster_state_wait import ClusterStateWait

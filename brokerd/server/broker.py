@@ -18,6 +18,7 @@ from pathlib import Path
 from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
+from brokerd.cluster.admin.producer_id_manager import ProducerIdManager
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.config.broker_config import BrokerConfig
@@ -44,7 +45,6 @@ from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler, Task
 from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
 from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
-from brokerd.server.coordinator_runtime.producer_id_manager import ProducerIdManager
 from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
 from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.network.listener_sockets import BindError

@@ -8,12 +8,12 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any
 
+from brokerd.cluster.admin.producer_id_manager import ProducerIdManager
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.producer_state_manager import NO_SEQUENCE
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.coordinator_runtime.producer_id_manager import ProducerIdManager
 from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part
 

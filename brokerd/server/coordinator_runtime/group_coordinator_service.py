@@ -35,7 +35,7 @@ RETRY_MIN_S, RETRY_MAX_S = 0.5, 30.0
 logger = logging.getLogger(__name__)
 
 
-def group_config(config: BrokerConfig) -> GroupCoordinatorConfig:
+def group_coordinator_config(config: BrokerConfig) -> GroupCoordinatorConfig:
     return GroupCoordinatorConfig(
         initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
         session_timeout_ms_min=config.group_min_session_timeout_ms,
@@ -57,7 +57,7 @@ class GroupCoordinatorService:
         acks: AckWatchers,
     ) -> None:
         self._config = config
-        self._group_config = group_config(config)
+        self._group_config = group_coordinator_config(config)
         self._clock = clock
         self._replicas = replicas
         self._cluster = cluster

@@ -1,6 +1,10 @@
-"""Producer ids, claimed in blocks from `/latest_producer_id_block` by writing over the version that
-was read. After a lost connection the outcome is unknown and the block is given up.
+"""Producer ids for a broker's clients (Kafka's ProducerIdManager), claimed in blocks from
+`/latest_producer_id_block` by writing over the version that was read. After a lost connection the
+outcome is unknown and the block is given up, and so is what is left of a block at a restart.
 """
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 
 from kazoo.exceptions import BadVersionError
 
@@ -35,3 +39,24 @@ async def claim_block(zookeeper: ZooKeeper, broker_id: int) -> ProducerIdBlock:
             return block
     except DISCONNECTED as error:
         raise unreachable(error) from error
+
+
+class ProducerIdManager:
+    """Hands ids out one by one; `claim` gives the next block, both ends included."""
+
+    def __init__(self, claim: Callable[[], Awaitable[tuple[int, int]]]) -> None:
+        self._claim = claim
+        self._left: Iterator[int] = iter(())
+        self._claiming = asyncio.Lock()
+
+    async def next_id(self) -> int:
+        """A producer id that was never given out. Raises KafkaError if no block can be claimed."""
+        async with self._claiming:
+            taken = next(self._left, None)
+            if taken is None:
+                first, last = await self._claim()
+                if not 0 <= first <= last:
+                    raise ValueError(f"no block of producer ids: {first} to {last}")
+                self._left = iter(range(first, last + 1))
+                taken = next(self._left)
+            return taken

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.server.coordinator_runtime.producer_id_manager import ProducerIdManager
+from brokerd.cluster.admin.producer_id_manager import ProducerIdManager
 
 
 def source_of(*blocks: tuple[int, int]) -> ProducerIdManager:
