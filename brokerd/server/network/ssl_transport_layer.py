@@ -23,7 +23,7 @@ class TlsFailure(ConnectionAbortedError):
     """TLS with the peer failed; the message says why."""
 
 
-class TlsSocket:
+class SslTransportLayer:
     """One connection's TLS. `ciphertext` is a buffer that all of the loop's connections share."""
 
     __slots__ = (
