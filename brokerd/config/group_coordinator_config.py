@@ -11,7 +11,7 @@ client that gave up and retried would otherwise stay in the group for ever (Kafk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupConfig:
+class GroupCoordinatorConfig:
     """Defaults are Kafka's. `offset_metadata_length_max` counts units of UTF-16, as Java does."""
 
     initial_rebalance_delay_ms: int = 3_000
