@@ -5,7 +5,7 @@ import ssl
 from collections.abc import Mapping
 
 from brokerd.cli.options import CliError
-from brokerd.config.tls_settings import TlsSettings, is_tls_key, tls_settings
+from brokerd.config.ssl_configs import SslConfigs, is_tls_key, ssl_configs
 from brokerd.security.ssl_engine_factory import TlsError, client_context, pem
 
 _IDENTIFICATION = "ssl.endpoint.identification.algorithm"
@@ -32,9 +32,9 @@ def context(properties: Mapping[str, str]) -> ssl.SSLContext | None:
         raise CliError(str(error)) from None
 
 
-def _settings(properties: Mapping[str, str]) -> TlsSettings:
+def _settings(properties: Mapping[str, str]) -> SslConfigs:
     problems: list[str] = []
-    settings = tls_settings(properties, "", problems, needs_key=False)
+    settings = ssl_configs(properties, "", problems, needs_key=False)
     if problems:
         raise CliError("; ".join(problems))
     return settings

@@ -20,6 +20,7 @@ from confluent_kafka import (
 
 from brokerd.cli import internal_record_json, java_settings, librdkafka
 from brokerd.cli.client_tls import for_librdkafka
+from brokerd.cli.console_consumer_positions import on_assign_callback
 from brokerd.cli.options import (
     CliError,
     OptionParser,
@@ -32,7 +33,6 @@ from brokerd.cli.options import (
 )
 from brokerd.cli.record_text import ConsumedRecord, DefaultFormatter, RecordFormatter
 from brokerd.cli.signals import SignalWatch
-from brokerd.cli.start_positions import on_assign_callback
 from brokerd.cluster.topic_names import INTERNAL_TOPICS, is_topic_name
 
 POLL_S = 0.2

@@ -7,7 +7,11 @@ from typing import Any
 
 from brokerd.cli.internal_record_json import group_fields, offset_fields, to_json, version_of
 from brokerd.cli.options import CliError
-from brokerd.coordinator.group.records import GroupRecord, OffsetValue, decode
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    GroupRecord,
+    OffsetValue,
+    decode,
+)
 from brokerd.coordinator.transaction.transaction_log import (
     TransactionValue,
     decode_key,

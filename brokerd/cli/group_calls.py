@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from brokerd.cli import admin_calls, reset_arguments
+from brokerd.cli import admin_calls, parse_reset_arguments
 from brokerd.cli.client import Client, address_text
 from brokerd.cli.consumer_protocol import assigned_partitions
 from brokerd.cli.error_messages import raise_for_code
@@ -99,7 +99,10 @@ def committed_offsets(client: Client, group_id: str) -> dict[TopicPartition, int
 def named_partitions(client: Client, texts: Sequence[str]) -> list[TopicPartition]:
     """The partitions of `topic:0,1` or `topic`. UsageError; KafkaError for a missing topic."""
     named = [
-        each for text in texts if ":" in text for each in reset_arguments.parse_partitions(text)
+        each
+        for text in texts
+        if ":" in text
+        for each in parse_reset_arguments.parse_partitions(text)
     ]
     whole = [text for text in texts if ":" not in text]
     named += admin_calls.partitions_of(admin_calls.topics_named(client, whole))

@@ -8,7 +8,7 @@ from typing import Any
 from brokerd.cli.consumer_protocol import assignment_json, subscription_json
 from brokerd.cli.options import CliError
 from brokerd.cli.record_text import ConsumedRecord
-from brokerd.coordinator.group.records import (
+from brokerd.coordinator.group.group_coordinator_record_serde import (
     GroupRecord,
     GroupsRecord,
     GroupValue,

@@ -5,10 +5,10 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from brokerd.cli import admin_calls, group_calls, group_description, reset_arguments
+from brokerd.cli import admin_calls, group_calls, group_description, parse_reset_arguments
 from brokerd.cli.client import Client
 from brokerd.cli.options import CliError, OptionParser, Options, UsageError, int64, read_text
-from brokerd.cli.reset_arguments import Plan
+from brokerd.cli.parse_reset_arguments import Plan
 from brokerd.topic_partition import TopicPartition
 
 SCENARIOS = (
@@ -61,7 +61,7 @@ def reset(client: Client, options: Options, groups: Sequence[str]) -> None:
         if options.execute:
             group_calls.commit_offsets(client, group, plans[group])
     if options.export:
-        print(*reset_arguments.csv_lines(plans, single=len(groups) == 1), "", sep="\n")
+        print(*parse_reset_arguments.csv_lines(plans, single=len(groups) == 1), "", sep="\n")
     else:
         print(*group_description.reset_table(plans), sep="\n")
 
@@ -70,7 +70,7 @@ def _plan(client: Client, options: Options, group: str) -> Plan:
     """The new offsets of the group. Raises CliError, KafkaError."""
     partitions = _partitions_in_scope(client, options, group)
     if options.has("from-file"):
-        plans = reset_arguments.parse_plans(read_text(options.from_file), options.group or [])
+        plans = parse_reset_arguments.parse_plans(read_text(options.from_file), options.group or [])
         if group not in plans:
             print(f"\nError: No reset plan for group {group} found")
             return {}
@@ -85,10 +85,10 @@ def _plan(client: Client, options: Options, group: str) -> Plan:
     if options.shift_by is not None:
         return _clamped(client, _shifted(client, group, partitions, options.shift_by))
     if options.to_datetime is not None:
-        since_ms = reset_arguments.parse_datetime(options.to_datetime)
+        since_ms = parse_reset_arguments.parse_datetime(options.to_datetime)
         return _offsets_since(client, partitions, since_ms)
     if options.by_duration is not None:
-        ago_ms = reset_arguments.parse_duration(options.by_duration)
+        ago_ms = parse_reset_arguments.parse_duration(options.by_duration)
         return _offsets_since(client, partitions, round(time.time() * 1000) - ago_ms)
     if options.to_current:
         committed = group_calls.committed_offsets(client, group)
@@ -122,12 +122,25 @@ def _shifted(
 
 
 def _clamped(client: Client, wanted: Mapping[TopicPartition, int]) -> Plan:
+    """The offsets, those outside of the log moved to its start or end, with a warning for each."""
     starts = _offsets(client, wanted, admin_calls.EARLIEST)
     ends = _offsets(client, wanted, admin_calls.LATEST)
-    found, warnings = reset_arguments.clamp_to_log(wanted, starts, ends)
-    for warning in warnings:
-        print(f"WARN {warning}", file=sys.stderr)
-    return found
+    plan: Plan = {}
+    for each, offset in wanted.items():
+        end, start = ends.get(each), starts.get(each)
+        plan[each] = offset
+        if end is not None and offset > end:
+            plan[each], bound = end, "higher than latest"
+        elif start is not None and offset < start:
+            plan[each], bound = start, "lower than earliest"
+        else:
+            continue
+        print(
+            f"WARN New offset ({offset}) is {bound} offset for topic partition {each[0]}-{each[1]}."
+            f" Value will be set to {plan[each]}",
+            file=sys.stderr,
+        )
+    return plan
 
 
 def _offsets_since(client: Client, partitions: Iterable[TopicPartition], timestamp_ms: int) -> Plan:

@@ -11,7 +11,7 @@ from brokerd.cli.options import CliError, check_are_set
 from brokerd.cluster.zookeeper import paths, zk_data
 from brokerd.config.all_dynamic_configs import known_setting
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME
-from brokerd.config.validate_dynamic_config import validate_each
+from brokerd.config.validate_reconfiguration import validate_each
 from brokerd.config.value_parsers import ConfigType
 
 

@@ -57,6 +57,6 @@ def _credentials() -> Any:
 
 def acl_for(client: Any, path: str) -> Any:
     """The ACL of a node that a command creates: with credentials, that of brokers' nodes."""
-    from brokerd.cluster.zookeeper import acls
+    from brokerd.cluster.zookeeper import default_acls
 
-    return acls.secure(path) if client.has_credentials else None
+    return default_acls.default_acls(path) if client.has_credentials else None

@@ -2,7 +2,7 @@
 
 The membership task joins (new session: register, load) or comes back (same session: set the watches
 again), then serves what watches flag. The election task tries to become controller whenever there
-is none. While this broker is controller a third task runs the ControllerService. Losing the
+is none. While this broker is controller a third task runs the KafkaController. Losing the
 connection stops neither the broker nor the image: all tasks wait for it to return.
 """
 
@@ -13,12 +13,12 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
 from brokerd.cluster.admin.config_admin import ConfigAdmin
-from brokerd.cluster.admin.producer_id_blocks import claim_block
+from brokerd.cluster.admin.producer_id_manager import claim_block
 from brokerd.cluster.admin.topic_admin import TopicAdmin
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.cluster_state_wait import ClusterStateWait
 from brokerd.cluster.controller.controller_election import ControllerEpoch, find_or_elect
-from brokerd.cluster.controller.controller_service import ControllerService
+from brokerd.cluster.controller.kafka_controller import KafkaController
 from brokerd.cluster.membership import broker_registration
 from brokerd.cluster.membership.broker_registration import ClusterError, Registration
 from brokerd.cluster.membership.change_feed import Feed
@@ -26,7 +26,7 @@ from brokerd.cluster.membership.loop_watchdog import Watchdog
 from brokerd.cluster.membership.new_partition_wait import NewPartitionWait
 from brokerd.cluster.membership.startup_epoch_wait import OWN_TIMEOUT_S, TIMEOUT_S
 from brokerd.cluster.metadata_image import NO_CONTROLLER, ImageDelta, MetadataImage
-from brokerd.cluster.zookeeper import acls, offline_replicas, paths, session_file
+from brokerd.cluster.zookeeper import default_acls, offline_replicas, paths, session_file
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, NOT_LET_IN, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.topic_partition import TopicPartition
@@ -77,12 +77,12 @@ class BrokerLifecycle:
         self._offline: frozenset[TopicPartition] = frozenset()
         self._offline_reported: frozenset[TopicPartition] = frozenset()
         self._controller_epoch: ControllerEpoch | None = None
-        self._service: ControllerService | None = None
+        self._service: KafkaController | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         listeners = (self._on_connected, self._on_suspended, self._on_lost)
         zookeeper = self._zookeeper = ZooKeeper(
             settings.zookeeper_connect, settings.session_timeout_ms, loop, *listeners,
-            settings.credentials, *([acls.secure] if settings.set_acl else []),
+            settings.credentials, *([default_acls.default_acls] if settings.set_acl else []),
         )  # fmt: skip
         self._watchdog = Watchdog(
             loop, lambda: zookeeper.session_timeout_ms / 2000, zookeeper.give_session_up
@@ -247,7 +247,7 @@ class BrokerLifecycle:
         session = self._zookeeper.session
         await self._zookeeper.make_chroot()
         if self._settings.set_acl:
-            await acls.close_what_is_open(self._zookeeper)
+            await default_acls.close_what_is_open(self._zookeeper)
         for path in paths.PERSISTENT:
             await self._zookeeper.ensure(path)
         self.image.cluster_id = await broker_registration.cluster_id(
@@ -338,7 +338,7 @@ class BrokerLifecycle:
         if found.own_epoch is not None and self._service is None:
             self._controller_epoch = found.own_epoch
             settings = self._settings
-            self._service = ControllerService(
+            self._service = KafkaController(
                 self._zookeeper, found.own_epoch, self._state_wait.notify, settings.delete_topics,
                 cleanly_stopped=(settings.broker_id,) if settings.stopped_cleanly else (),
             )  # fmt: skip
@@ -360,7 +360,7 @@ class BrokerLifecycle:
         if self.image.controller_id == self._settings.broker_id:
             self.image.replace_controller(NO_CONTROLLER, self.image.controller_epoch)
 
-    async def _run_controller(self, service: ControllerService) -> None:
+    async def _run_controller(self, service: KafkaController) -> None:
         """Runs the controller service until it is cancelled or another controller is elected."""
         while True:
             try:

@@ -1,5 +1,5 @@
-"""What this broker knows of the cluster: brokers, topics, partitions, configs, controller.
-BrokerLifecycle alone changes it, in place and on the event loop.
+"""What this broker knows of the cluster (Kafka's MetadataCache): brokers, topics, partitions,
+configs, controller. BrokerLifecycle alone changes it, in place and on the event loop.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Every broker setting of Apache Kafka 3.9: its type, and its update mode, which says whether it
 may change while brokers run (Kafka's DynamicBrokerConfig.AllDynamicConfigs, KIP-226).
 
-`validate_dynamic_config` goes by the modes: a change is refused, accepted, or stored without
+`validate_reconfiguration` goes by the modes: a change is refused, accepted, or stored without
 effect. The settings with an effect are in `broker_config`. Kafka keeps unknown names for plug-ins,
 and returns them as secrets.
 """

@@ -1,4 +1,4 @@
-"""A broker's settings: Kafka's names, parsed once into one frozen object.
+"""A broker's settings (Kafka's KafkaConfig): Kafka's names, parsed once into one frozen object.
 
 Every problem is collected, so that a file with five mistakes is reported with five messages and
 nothing starts. Unknown keys only warn, because a server.properties written for Kafka should start.
@@ -25,7 +25,7 @@ from brokerd.config.listeners import (
     ports_taken,
 )
 from brokerd.config.log_config import TOPIC_KEYS, LogConfig
-from brokerd.config.tls_settings import PREFIX, TlsSettings, is_tls_key, tls_settings
+from brokerd.config.ssl_configs import PREFIX, SslConfigs, is_tls_key, ssl_configs
 
 DEFAULT_PROTOCOL_MAP = "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT"
 T = TypeVar("T")
@@ -67,7 +67,7 @@ class BrokerConfig:
     listeners: tuple[Listener, ...] = ()
     advertised_listeners: Mapping[str, Listener] = field(default_factory=dict)
     inter_broker_listener_name: str = "PLAINTEXT"
-    tls: Mapping[str, TlsSettings] = field(default_factory=dict)
+    tls: Mapping[str, SslConfigs] = field(default_factory=dict)
     """Of each listener that speaks SSL, by its name."""
 
     num_partitions: int = _setting(_count, 1)
@@ -281,9 +281,9 @@ def _ignored(name: str) -> str:
 
 def _tls_of(
     listeners: Iterable[Listener], texts: Mapping[str, str], problems: list[str]
-) -> dict[str, TlsSettings]:
+) -> dict[str, SslConfigs]:
     return {
-        each.name: tls_settings(texts, each.name, problems)
+        each.name: ssl_configs(texts, each.name, problems)
         for each in listeners
         if each.protocol == "SSL"
     }

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from brokerd.config.broker_config import DEFAULT_PROTOCOL_MAP, known_keys
-from brokerd.config.tls_settings import KEYS as TLS_KEYS
-from brokerd.config.tls_settings import PROTOCOLS
-from brokerd.config.topic_settings_without_effect import WITHOUT_EFFECT
+from brokerd.config.log_config import WITHOUT_EFFECT
+from brokerd.config.ssl_configs import KEYS as TLS_KEYS
+from brokerd.config.ssl_configs import PROTOCOLS
 from brokerd.config.value_parsers import comma_list, java_double
 
 NAMES_MAX = 1024

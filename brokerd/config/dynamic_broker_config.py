@@ -1,5 +1,5 @@
 """The settings of a broker while it runs (KIP-226): where a value comes from, and which may change.
-A change is checked in `validate_dynamic_config`; `BrokerConfigHandler.take_over` applies it, and
+A change is checked in `validate_reconfiguration`; `BrokerConfigHandler.take_over` applies it, and
 `Broker._reconfigure` passes it to the parts (Kafka's BrokerReconfigurable).
 
 The value of a broker setting is that of the broker's dynamic config (`/config/brokers/<id>`), else
@@ -8,7 +8,7 @@ that of the default of all brokers (`/config/brokers/<default>`), else that of t
 - A setting that this broker acts on takes effect at once.
 - Sizes of Kafka's thread pools and the like are stored and have no effect.
 - Settings of listeners: listeners are opened, moved and closed (DynamicListenerConfig), within the
-  limits of `permitted_listener_changes`; key and trust stores are opened again.
+  limits of `dynamic_listener_config`; key and trust stores are opened again.
 - Settings that a broker reads only when it starts (SASL, `ssl.*` for all listeners) are refused.
 """
 
@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 
 from brokerd.config.all_dynamic_configs import UpdateMode, known_setting
 from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_setting
+from brokerd.config.dynamic_listener_config import problems_of_added, with_barred_dirs
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
-from brokerd.config.permitted_listener_changes import problems_of_added, with_barred_dirs
-from brokerd.config.tls_settings import PREFIX, tls_key_of_listener
+from brokerd.config.ssl_configs import PREFIX, tls_key_of_listener
 
 DEFAULT_NAME = "<default>"
 """What `/config/brokers` calls the default of all brokers."""

@@ -5,9 +5,8 @@ Values are text, as in ZooKeeper and on the wire.
 import re
 from collections.abc import Mapping, Sequence
 
-from brokerd.config.log_config import TOPIC_KEYS, effective_values
+from brokerd.config.log_config import TOPIC_KEYS, WITHOUT_EFFECT, effective_values
 from brokerd.config.prepare_incremental_configs import ConfigChange, apply_operations
-from brokerd.config.topic_settings_without_effect import WITHOUT_EFFECT
 from brokerd.config.value_parsers import ConfigType
 from brokerd.errors import ErrorCode, KafkaError
 

@@ -16,7 +16,7 @@ from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.scan import walk_headers
 from brokerd.log.log_context import raises_storage_error, storage_error
-from brokerd.log.segments.segment import Segment
+from brokerd.log.segments.log_segment import LogSegment
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader, crc_matches, read_header
 
@@ -174,7 +174,7 @@ def index_steps(log: UnifiedLog, base_offset: int, offset: int, at_ms: int | Non
         return _index_steps(segment, offset, at_ms)
 
 
-def _index_steps(segment: Segment, offset: int, at_ms: int | None) -> IndexSteps:
+def _index_steps(segment: LogSegment, offset: int, at_ms: int | None) -> IndexSteps:
     index, time_entry = segment.index, None
     if at_ms is not None:
         floor = segment.time_index.floor(at_ms)
@@ -197,7 +197,7 @@ def data_from(log: UnifiedLog, base_offset: int, position: int) -> FileRange:
     return segment.file.pin(position, segment.size_bytes - position)
 
 
-def _segment(log: UnifiedLog, base_offset: int) -> Segment:
+def _segment(log: UnifiedLog, base_offset: int) -> LogSegment:
     segment = log.local.segments.get(base_offset)
     if segment is None:
         raise KafkaError(

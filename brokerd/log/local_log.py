@@ -19,10 +19,10 @@ from brokerd.log.io.disk_jobs import run_now
 from brokerd.log.io.flush import Flushes, FlushJob
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.write_back import WriteBackJob
-from brokerd.log.loading import recovery
+from brokerd.log.loading import recover_log
 from brokerd.log.log_context import LogContext, no_failure, raises_storage_error
-from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import SegmentList, mark_deleted, remove_segments
+from brokerd.log.segments.log_segment import LogSegment
+from brokerd.log.segments.log_segments import LogSegments, mark_deleted, remove_segments
 from brokerd.log.stage_append import Staged
 
 MARK_BYTES: Final = 8 << 20
@@ -44,14 +44,14 @@ class LocalLog:
         directory: str,
         name: str,
         config: LogConfig,
-        loaded: recovery.LoadedLog,
+        loaded: recover_log.LoadedLog,
     ) -> None:
         self.context = context
         self.directory = directory
         self.truncations = 0
         self.is_abandoned = False
         self.on_synced: Callable[[], object] = lambda: None
-        self.segments = SegmentList(loaded.segments)
+        self.segments = LogSegments(loaded.segments)
         self.recovery_point = loaded.recovery_point
         self._name = name
         self._flushes = Flushes(context.submit)
@@ -74,7 +74,7 @@ class LocalLog:
     def failed(self, error: OSError) -> KafkaError:
         return self.context.failed(error)
 
-    # -- append (when to roll: `roll_policy`) ------------------------------------------------------
+    # -- append (when to roll: `should_roll`) ------------------------------------------------------
 
     def append(self, staged: Staged, log_end_offset: int) -> None:
         """Writes a group to the active segment, whole or not at all. Raises OSError."""
@@ -104,7 +104,7 @@ class LocalLog:
 
     def add_segment(self, base_offset: int, now_ms: int) -> None:
         """Begins a segment at an offset; it becomes the active one. Raises OSError."""
-        segment = Segment.create(self.context.files, self.directory, base_offset, now_ms)
+        segment = LogSegment.create(self.context.files, self.directory, base_offset, now_ms)
         segment.index_interval_bytes = self.config.index_interval_bytes
         self.segments.add(segment)
         self._set_roll_jitter()
@@ -121,9 +121,9 @@ class LocalLog:
         """Removes all segments and begins an empty one. Raises OSError."""
         created_ms = self.segments.active.created_ms
         remove_segments(list(self.segments))
-        self.take([Segment.create(self.context.files, self.directory, offset, created_ms)])
+        self.take([LogSegment.create(self.context.files, self.directory, offset, created_ms)])
 
-    def take(self, segments: list[Segment]) -> None:
+    def take(self, segments: list[LogSegment]) -> None:
         self.segments.reset(segments)
         self.reconfigure(self.config)
 
@@ -135,7 +135,7 @@ class LocalLog:
             self.recovery_point = offset
             self.context.on_truncated()
 
-    def delete(self, segments: list[Segment], now_ms: int) -> None:
+    def delete(self, segments: list[LogSegment], now_ms: int) -> None:
         """Has the files of segments that were taken out removed later. Raises OSError."""
         for segment in segments:
             self.remove_later(mark_deleted(segment), now_ms)
@@ -166,7 +166,7 @@ class LocalLog:
     @raises_storage_error
     def mend_aborted(self, log_start_offset: int) -> None:
         """Builds damaged transaction indexes anew from the data. Raises KafkaError."""
-        recovery.mend_aborted(list(self.segments), log_start_offset)
+        recover_log.mend_aborted(list(self.segments), log_start_offset)
         self.segments.forget_aborted_skips()
 
     # -- durability --------------------------------------------------------------------------------

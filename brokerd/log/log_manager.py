@@ -21,8 +21,8 @@ from brokerd.log.dirs.log_dir import LogDir, LogDirError
 from brokerd.log.dirs.log_dirs import FailedDir, LogDirs
 from brokerd.log.io.disk_jobs import DiskJob, run_now
 from brokerd.log.io.files import sync_filesystem
-from brokerd.log.loading import loader
-from brokerd.log.loading.recovery import LoadedLog
+from brokerd.log.loading import log_loader
+from brokerd.log.loading.recover_log import LoadedLog
 from brokerd.log.log_context import TRANSIENT_ERRNOS, EventSink, LogContext, no_event, storage_error
 from brokerd.log.partition_metadata_file import NIL, TopicIds
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS, LogTasks, TaskIntervals
@@ -90,7 +90,7 @@ class LogManager:
                     f"{path} is also in {self.dirs.of[key].path}, and one partition cannot have "
                     "two logs: remove one of the two, that of the log directory which failed last"
                 )
-            loaded = loader.load(
+            loaded = log_loader.load(
                 self._context,
                 path,
                 log_start_offset=log_starts.get(key, 0),

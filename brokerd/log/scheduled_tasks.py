@@ -1,4 +1,5 @@
-"""Periodic tasks of all logs: retention, checkpoints, flushes, removal of deleted files.
+"""Periodic tasks of all logs (those that Kafka's LogManager.startup schedules): retention,
+checkpoints, flushes, removal of deleted files.
 
 The scheduler calls each `tick_…` about once a second, more often if its interval is shorter. It
 does a slice of a few milliseconds if it is due, and returns whether more is due now. A round ends
@@ -14,8 +15,9 @@ from typing import Final
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT64_MAX
-from brokerd.log import checkpoint_file, retention
+from brokerd.log import checkpoint_file
 from brokerd.log.checkpoint_writer import CheckpointWriter, OffsetOf
+from brokerd.log.delete_old_segments import delete_old_segments
 from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.io.disk_jobs import RemoveJob
 from brokerd.log.log_context import LogContext
@@ -136,7 +138,7 @@ class LogTasks:
         if log.config.is_compacted and not self._times.retains_compacted:
             return 0
         try:
-            return len(retention.apply(log, now_ms, log.high_watermark))
+            return len(delete_old_segments(log, now_ms, log.high_watermark))
         except KafkaError as error:
             detail = {"topic": log.topic, "partition": log.partition, "error": str(error)}
             self._context.on_event("storage_error", detail)

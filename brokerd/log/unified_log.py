@@ -31,11 +31,11 @@ from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead
 from brokerd.log.leader_epoch_file_cache import LeaderEpochFileCache
-from brokerd.log.loading import recovery
+from brokerd.log.loading import recover_log
 from brokerd.log.local_log import LocalLog
 from brokerd.log.log_context import LogContext, raises_storage_error
 from brokerd.log.producer_state_manager import NO_TXN, ProducerStateManager
-from brokerd.log.roll_policy import should_roll
+from brokerd.log.should_roll import should_roll
 from brokerd.log.stage_append import AppendResult, Buffer, stage, stage_replicated
 from brokerd.protocol.records import BatchHeader
 
@@ -62,7 +62,7 @@ class UnifiedLog:
         partition: int,
         topic_id: UUID,
         config: LogConfig,
-        loaded: recovery.LoadedLog,
+        loaded: recover_log.LoadedLog,
     ) -> None:
         self.directory = directory
         self.topic = topic
@@ -83,7 +83,7 @@ class UnifiedLog:
         self._append_time = config.is_append_time
         self.take(loaded)
 
-    def take(self, loaded: recovery.LoadedLog) -> None:
+    def take(self, loaded: recover_log.LoadedLog) -> None:
         """Takes the start and the end that loading has found."""
         self.log_start_offset = loaded.log_start_offset
         self.is_prepared = False
@@ -152,14 +152,14 @@ class UnifiedLog:
         self._epochs = self._producers = None
         local, active = self.local, self._segments.active
         durable_offset = local.recovery_point
-        loaded = recovery.recover(
+        loaded = recover_log.recover_log(
             local.context, list(self._segments), self.log_start_offset, active.base_offset,
             active.created_ms,
         )  # fmt: skip
         local.take(loaded.segments)
         local.recovery_point = loaded.recovery_point
         self.take(loaded)
-        recovery.warn_of_loss(self.directory, durable_offset, self.log_end_offset)
+        recover_log.warn_of_loss(self.directory, durable_offset, self.log_end_offset)
         local.truncations += 1
         local.context.on_truncated()
         self.on_truncated()
@@ -172,7 +172,7 @@ class UnifiedLog:
             )
             producers = ProducerStateManager(entries)
             if offset < self.log_end_offset:
-                producers.replay(recovery.with_markers(self._segments.headers_from(offset)))
+                producers.replay(recover_log.with_markers(self._segments.headers_from(offset)))
             producers.expire(self._expired_until_ms)
             self._producers = producers
         return self._producers
@@ -211,7 +211,7 @@ class UnifiedLog:
             return high_watermark
         return max(unstable, self.log_start_offset)
 
-    def expire_producers(self, until_ms: int) -> None:
+    def remove_expired_producers(self, until_ms: int) -> None:
         """Forgets producers whose last batch is of `until_ms` or earlier, now or once they are
         read."""
         self._expired_until_ms = until_ms
@@ -223,7 +223,7 @@ class UnifiedLog:
     def append(
         self, batches: Sequence[Buffer], leader_epoch: int, now_ms: int
     ) -> list[AppendResult]:
-        """Appends a producer's batches, which `validate_header_and_crc` has passed. Offsets and
+        """Appends a producer's batches, which `validate_batch` has passed. Offsets and
         epoch are written into the (writable) views. A refused batch has an error in its result.
         KafkaError(KAFKA_STORAGE_ERROR): nothing was written; of a group too large for one write,
         some of the first batches may have been."""

@@ -1,6 +1,7 @@
-"""The protocol's own error for a request that could not be served. Kafka has errors at the top, per
-topic, per partition or per resource. The response class itself says where: the request's items are
-mirrored into it and every `error_code` is set.
+"""The protocol's own error for a request that could not be served (Kafka's
+AbstractRequest.getErrorResponse). Kafka has errors at the top, per topic, per partition or per
+resource. The response class itself says where: the request's items are mirrored into it and every
+`error_code` is set.
 """
 
 from typing import Any

@@ -8,10 +8,9 @@ from struct import Struct
 from struct import error as struct_error
 from typing import Any, NamedTuple
 
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.api_keys import ApiKey, is_flexible
 from brokerd.protocol.framing import malformed, skip_tags
 from brokerd.protocol.request_reader import RequestReader
-from brokerd.protocol.valid_versions import is_flexible
 from brokerd.protocol.varint import read_uvarint
 
 TOPIC_IDS_FROM = 13

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import Any, NamedTuple
 
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.api_keys import ApiKey, is_flexible
 from brokerd.protocol.fetch_request import NO_SESSION, NO_TOPIC_ID, TOPIC_IDS_FROM
 from brokerd.protocol.schema_writer import write_count, write_text, write_uvarint
-from brokerd.protocol.valid_versions import is_flexible
 
 LEADERS_FROM = 16
 """The first version whose answer may name another leader, and where it is."""

@@ -12,9 +12,9 @@ from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import kio_imports
+from brokerd.protocol.api_keys import known_flexible
 from brokerd.protocol.request_length_check import checked_request
 from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
-from brokerd.protocol.valid_versions import known_flexible
 
 _REQUEST_HEAD = Struct(">ihhi")
 _RESPONSE_HEAD = Struct(">ii")

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import NamedTuple
 
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.api_keys import ApiKey, is_flexible
 from brokerd.protocol.framing import malformed
 from brokerd.protocol.request_reader import RequestReader
-from brokerd.protocol.valid_versions import is_flexible
 
 _ACKS_TIMEOUT = Struct(">hi")
 _INDEX = Struct(">i")

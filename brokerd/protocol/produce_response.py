@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import NamedTuple
 
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.api_keys import ApiKey, is_flexible
 from brokerd.protocol.schema_writer import write_count, write_text
-from brokerd.protocol.valid_versions import is_flexible
 
 _INDEX = Struct(">i")
 

@@ -22,7 +22,10 @@ from brokerd.log.leader_epoch_file_cache import NO_EPOCH
 from brokerd.log.stage_append import AppendResult, Buffer
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, iter_batches
-from brokerd.replication.follower_truncation import Truncation, truncation
+from brokerd.replication.offset_truncation_state import (
+    OffsetTruncationState,
+    offset_truncation_state,
+)
 from brokerd.replication.partition_state import PartitionState
 
 UNKNOWN_OFFSET = -1
@@ -231,6 +234,20 @@ class Partition:
         """Whether acks=all must be refused: NOT_ENOUGH_REPLICAS."""
         return self.state is None or len(self.state.isr) < self.min_isr
 
+    @property
+    def is_at_min_isr(self) -> bool:
+        return self.state is not None and len(self.state.isr) == self.min_isr
+
+    @property
+    def is_under_replicated(self) -> bool:
+        """Whether a replica that should be in sync is not; those being added do not count."""
+        state = self.state
+        return state is not None and not set(state.replicas) <= {*state.adding, *state.isr}
+
+    @property
+    def is_reassigning(self) -> bool:
+        return self.state is not None and bool(self.state.adding or self.state.removing)
+
     def record_fetch(self, follower_id: int, offset: int, now_ms: int) -> None:
         """A follower asks for `offset`, so all below is in its log. Raises KafkaError:
         NOT_LEADER_OR_FOLLOWER, UNKNOWN_TOPIC_OR_PARTITION for a broker that is no replica."""
@@ -278,10 +295,12 @@ class Partition:
         self._leader_high_watermark = leader_high_watermark
         self.advance()
 
-    def truncate_after(self, asked_epoch: int, leader_answer: tuple[int, int]) -> Truncation:
+    def truncate_after(
+        self, asked_epoch: int, leader_answer: tuple[int, int]
+    ) -> OffsetTruncationState:
         """Cuts the log to where it agrees with the leader's answer to `asked_epoch`. If the result
         is not final, the leader must be asked again. Raises KafkaError."""
-        cut = truncation(
+        cut = offset_truncation_state(
             asked_epoch,
             leader_answer,
             lambda epoch: self.log.epochs.end_offset_for(epoch, self.log.log_end_offset),

@@ -12,7 +12,7 @@ from binascii import a2b_base64
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from brokerd.config.tls_settings import TLS13_SUITES, Store, TlsSettings
+from brokerd.config.ssl_configs import TLS13_SUITES, SslConfigs, Store
 from brokerd.security.read_regular_file import read_regular_file
 
 _MARK = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{1,64})-----")
@@ -51,7 +51,7 @@ class StoreGoneError(StoreError):
     """The file of a store does not exist."""
 
 
-def server_context(settings: TlsSettings) -> ssl.SSLContext:
+def server_context(settings: SslConfigs) -> ssl.SSLContext:
     """The context of a listener. Raises TlsError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.options |= ssl.OP_NO_RENEGOTIATION
@@ -64,7 +64,7 @@ def server_context(settings: TlsSettings) -> ssl.SSLContext:
     return context
 
 
-def problems_of(listeners: Iterable[TlsSettings]) -> list[str]:
+def problems_of(listeners: Iterable[SslConfigs]) -> list[str]:
     """What is wrong with the stores of listeners, or with their ciphers: a sentence for each."""
     found: dict[str, None] = {}
     for settings in listeners:
@@ -75,7 +75,7 @@ def problems_of(listeners: Iterable[TlsSettings]) -> list[str]:
     return list(found)
 
 
-def client_context(settings: TlsSettings, *, check_hostname: bool) -> ssl.SSLContext:
+def client_context(settings: SslConfigs, *, check_hostname: bool) -> ssl.SSLContext:
     """The context of a tool; without a trust store the system's is used. Raises TlsError."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = check_hostname
@@ -89,7 +89,7 @@ def client_context(settings: TlsSettings, *, check_hostname: bool) -> ssl.SSLCon
     return context
 
 
-def _limit_versions(context: ssl.SSLContext, settings: TlsSettings) -> None:
+def _limit_versions(context: ssl.SSLContext, settings: SslConfigs) -> None:
     versions = {_VERSIONS[each] for each in settings.protocols}
     suites = set(settings.cipher_suites)
     if suites:

@@ -1,4 +1,5 @@
-"""A broker: its parts, put together, started in order and stopped in the reverse order.
+"""A broker (Kafka's KafkaServer): its parts, put together, started in order and stopped in the
+reverse order.
 
 Start: bind the listeners, lock the log directories, connect to ZooKeeper, load the logs (recovery
 goes by the settings of topics), join the cluster, wait until the controller has given the
@@ -17,6 +18,7 @@ from pathlib import Path
 from time import monotonic
 
 from brokerd.clock import Clock, SystemClock
+from brokerd.cluster.admin.producer_id_manager import ProducerIdManager
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.config.broker_config import BrokerConfig
@@ -27,7 +29,7 @@ from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.log_manager import LogManager
-from brokerd.log.producer_expiry import ProducerExpiry
+from brokerd.log.remove_expired_producers import ProducerExpiry
 from brokerd.log.scheduled_tasks import FLUSH_LOOK_MS, TaskIntervals
 from brokerd.metric_counters import BrokerMetrics, LoopTimes
 from brokerd.replication.replica_manager import ReplicaManager
@@ -43,13 +45,12 @@ from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.background.scheduler import SECOND_MS, Scheduler, Task
 from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
 from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
-from brokerd.server.coordinator_runtime.producer_id_manager import ProducerIdManager
 from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
 from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.network.listener_sockets import BindError
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import RequestTimes
 from brokerd.server.router import Router

@@ -10,8 +10,8 @@ from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.zookeeper.zk_data import Endpoint
 from brokerd.config.broker_config import BrokerConfig
 from brokerd.config.dynamic_broker_config import DEFAULT_NAME, DynamicBrokerConfig, is_of_listeners
-from brokerd.config.permitted_listener_changes import with_listener_of
-from brokerd.config.tls_settings import TlsSettings, tls_key_of_listener
+from brokerd.config.dynamic_listener_config import with_listener_of
+from brokerd.config.ssl_configs import SslConfigs, tls_key_of_listener
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.security.ssl_engine_factory import StoreError, StoreGoneError, TlsError
 from brokerd.server.network.listener_sockets import BindError
@@ -162,7 +162,7 @@ class BrokerConfigHandler:
                     )
 
     async def _check_store(
-        self, wanted: TlsSettings, code: ErrorCode, *, may_be_gone: bool = False
+        self, wanted: SslConfigs, code: ErrorCode, *, may_be_gone: bool = False
     ) -> None:
         """As in Kafka, each change for this broker opens the file again. The answer does not reveal
         what is at a path."""

@@ -1,4 +1,5 @@
-"""Passes frames to handlers, and their answers to the output queue of the connection.
+"""Passes frames to handlers (Kafka's KafkaApis.handle), and their answers to the output queue of
+the connection.
 
 Produce and Fetch get the bytes of their frames. Consecutive Produces of one receive are collected
 and appended together; if they are small, together with those of other clients in the same iteration
@@ -23,7 +24,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import begin_task, in_thread
 from brokerd.garbage_collection import uncollected
 from brokerd.metric_counters import FETCH
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.api_keys import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, ApiKey, is_served
 from brokerd.protocol.fetch_request import decode_fetch
 from brokerd.protocol.framing import (
     SMALLEST_FRAME_BYTES,
@@ -31,7 +32,6 @@ from brokerd.protocol.framing import (
     RequestHeader,
     parse_header,
 )
-from brokerd.protocol.valid_versions import PRODUCE_VERSION_MAX, PRODUCE_VERSION_MIN, is_served
 from brokerd.server.api.api_versions import refused_api_versions
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.network.connection import Connection

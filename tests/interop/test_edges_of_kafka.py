@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from brokerd.coordinator.group.records import OffsetRecord, encode_key
+from brokerd.coordinator.group.group_coordinator_record_serde import OffsetRecord, encode_key
 from brokerd.errors import ErrorCode
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_request

@@ -6,13 +6,13 @@ from importlib import import_module
 import brokerd.cli.start  # noqa: F401
 from brokerd.cli.main import TOOLS
 from brokerd.errors import KafkaError
+from brokerd.protocol.api_keys import ADVERTISED
 from brokerd.protocol.messages import (
     decode_request,
     decode_response,
     encode_request,
     encode_response,
 )
-from brokerd.protocol.valid_versions import ADVERTISED
 
 for _tool in TOOLS:
     import_module(f"brokerd.cli.{_tool.replace('-', '_')}")

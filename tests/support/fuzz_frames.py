@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from brokerd.protocol import messages
+from brokerd.protocol.api_keys import ADVERTISED
 from brokerd.protocol.records import LOG_APPEND_TIME, Record, encode_batch, write_crc
 from brokerd.protocol.schema_writer import FieldShape, shapes
-from brokerd.protocol.valid_versions import ADVERTISED
 
 TOPICS = ("fuzz-a", "fuzz-b", "fuzz-compacted", "fuzz-timed")
 GROUPS = ("fuzz-group", "fuzz-other")

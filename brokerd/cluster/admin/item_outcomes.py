@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from itertools import islice
 from typing import TypeVar
 
-from brokerd.cluster.controller.controller_service import DeposedError
+from brokerd.cluster.controller.kafka_controller import DeposedError
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, MultiError
 from brokerd.errors import ErrorCode, KafkaError
 

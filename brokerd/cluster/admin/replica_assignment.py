@@ -1,5 +1,5 @@
-"""Which brokers hold a new partition's replicas: assigned as by Kafka (rack-unaware or rack-aware),
-or chosen by the client and checked.
+"""Which brokers hold a new partition's replicas: assigned as by Kafka, rack-unaware or rack-aware
+(AdminUtils.assignReplicasToBrokers), or chosen by the client and checked.
 
 Rack-unaware: the first replica goes round the brokers from a start index; the others follow at a
 shift that grows by one with each round. Rack-aware: the same on a list of brokers that alternates

@@ -1,5 +1,5 @@
-"""Creating, deleting and growing topics: plan, write the nodes, wait until the cluster has
-followed.
+"""Creating, deleting and growing topics (Kafka's ZkAdminManager, AdminZkClient): plan, write the
+nodes, wait until the cluster has followed.
 
 Only the topic's node (or the marker of its deletion) is written here; the controller, which watches
 these nodes, writes the states. So any broker may create a topic by itself (auto creation), while
@@ -27,7 +27,7 @@ from brokerd.cluster.admin.new_topic_plan import (
 )
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.cluster_state_wait import ClusterStateWait
-from brokerd.cluster.controller.controller_service import ControllerService
+from brokerd.cluster.controller.kafka_controller import KafkaController
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.cluster.topic_names import QUORUM_TOPIC, collision_key, is_topic_name
 from brokerd.cluster.zookeeper import paths, zk_data
@@ -53,12 +53,12 @@ class TopicAdmin:
     _settings: ClusterSettings
     _image: MetadataImage
     _state_wait: ClusterStateWait
-    _service: Callable[[], ControllerService | None]
+    _service: Callable[[], KafkaController | None]
     _creating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _planned: dict[str, str] = field(default_factory=dict)
     """Topics that `auto_create` is creating: names by collision key (`.` and `_` are the same)."""
 
-    def _controller(self) -> ControllerService:
+    def _controller(self) -> KafkaController:
         service = self._service()
         if service is None:
             raise KafkaError(ErrorCode.NOT_CONTROLLER, "This is not the controller of the cluster.")
@@ -303,7 +303,7 @@ class TopicAdmin:
         return results
 
     async def _grow_one(
-        self, new_partitions: NewPartitions, service: ControllerService, validate_only: bool
+        self, new_partitions: NewPartitions, service: KafkaController, validate_only: bool
     ) -> None:
         if new_partitions.topic not in self._image.topics:
             raise _unknown(new_partitions.topic)

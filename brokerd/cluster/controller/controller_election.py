@@ -1,6 +1,6 @@
-"""Who is controller: the ephemeral node `/controller`, fenced by `/controller_epoch`. A candidate
-creates the node and raises the epoch in one multi. Every later write of a controller is a multi
-that checks the version of `/controller_epoch`.
+"""Who is controller (Kafka's KafkaController.elect): the ephemeral node `/controller`, fenced by
+`/controller_epoch`. A candidate creates the node and raises the epoch in one multi. Every later
+write of a controller is a multi that checks the version of `/controller_epoch`.
 """
 
 import logging

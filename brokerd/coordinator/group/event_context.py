@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group.deadline_heap import Deadline, DeadlineHeap, Timer
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
+from brokerd.coordinator.group.coordinator_timer import CoordinatorTimer, Deadline, Timer
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupsRecord, OffsetRecord
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_store import GroupStore
 from brokerd.coordinator.group.member_memory import MemberMemory
 from brokerd.coordinator.group.messages import Effects, JoinReply, Reply, SyncReply, Ticket, Write
-from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 
@@ -27,11 +27,11 @@ Done = Callable[["EventContext", ErrorCode], None]
 class PartitionGroups:
     """The groups of one partition, with their deadlines and writes."""
 
-    config: GroupConfig
+    config: GroupCoordinatorConfig
     member_memory: MemberMemory
     store: GroupStore = field(default_factory=GroupStore)
     groups: dict[str, Group] = field(default_factory=dict)
-    deadlines: DeadlineHeap = field(default_factory=DeadlineHeap)
+    deadlines: CoordinatorTimer = field(default_factory=CoordinatorTimer)
     inflight: dict[int, tuple[Write, Done]] = field(default_factory=dict)
     pending_offsets: dict[str, Counter[TopicPartition]] = field(default_factory=dict)
     """Offsets in writes under way, by group: not visible, but they keep it from expiring."""
@@ -49,7 +49,7 @@ class EventContext:
     effects: Effects = field(default_factory=Effects)
 
     @property
-    def config(self) -> GroupConfig:
+    def config(self) -> GroupCoordinatorConfig:
         return self.state.config
 
     def reply(self, ticket: Ticket, reply: Reply) -> None:

@@ -4,7 +4,7 @@ GroupCoordinatorShard).
 A runtime passes it events, each with the time, and carries out the `Effects` that it returns:
 
     requests   heartbeat; handle, with a function of join_group, sync_group, leave_group,
-               offset_commit or deletion
+               offset_commit or delete_groups
     time       tick, due at `next_deadline_ms`
     log        write_done, write_failed or write_timed_out for each `Write` of the effects, in order
     loading    every record of the partition is replayed into `store`; then loaded
@@ -19,10 +19,15 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from typing import Concatenate, ParamSpec
 
-from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import offset_expiration, rebalance
-from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
+from brokerd.coordinator.group import delayed_join, leave_group, offset_expiration, sync_group
+from brokerd.coordinator.group.coordinator_timer import Deadline, Timer
 from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    GroupsRecord,
+    OffsetRecord,
+    OffsetValue,
+)
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import Event, GroupState
 from brokerd.coordinator.group.group_store import GroupStore
@@ -36,7 +41,6 @@ from brokerd.coordinator.group.messages import (
     JoinReply,
     SyncReply,
 )
-from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, OffsetValue
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 
@@ -49,7 +53,9 @@ class GroupCoordinatorShard:
     """One per partition led; not thread-safe, called from one loop."""
 
     def __init__(
-        self, config: GroupConfig, bytes_of_all_coordinators: Callable[[], int] | None = None
+        self,
+        config: GroupCoordinatorConfig,
+        bytes_of_all_coordinators: Callable[[], int] | None = None,
     ) -> None:
         """`bytes_of_all_coordinators`: the sum of `held_bytes` of the broker's coordinators."""
         self._state = PartitionGroups(config, MemberMemory(bytes_of_all_coordinators))
@@ -76,7 +82,7 @@ class GroupCoordinatorShard:
             for member in group.members.values():
                 renew_session(context, group, member)
             if len(group.members) > state.config.size_max:
-                rebalance.prepare(context, group)
+                delayed_join.prepare_rebalance(context, group)
         check_ms = state.config.offsets_retention_check_ms
         state.deadlines.set(Deadline(Timer.OFFSETS_SWEEP), now_ms + check_ms)
         return context.effects
@@ -163,17 +169,17 @@ class GroupCoordinatorShard:
             return
         if due.timer is Timer.JOIN:
             if group.state is GroupState.PREPARING_REBALANCE:
-                rebalance.end_joins(context, group)
+                delayed_join.end_joins(context, group)
         elif due.timer is Timer.SYNC:
-            rebalance.end_syncs(context, group)
+            sync_group.end_syncs(context, group)
         elif due.timer is Timer.PENDING_MEMBER:
-            rebalance.remove_pending(context, group, due.member_id)
+            leave_group.remove_pending_member(context, group, due.member_id)
         else:
             member = group.members.get(due.member_id)
             # A member is alive while a request of its own waits; but a client may have given up its
             # first join without a word.
             if member is not None and (member.is_new or not member.waits):
-                rebalance.remove_member(context, group, member)
+                leave_group.remove_member(context, group, member)
 
     # Loss of leadership
 

@@ -1,11 +1,12 @@
-"""The durable state of the groups of one partition, as its records, replayed in order, give it. A
-leader replays a record once the high watermark has passed it.
+"""The durable state of the groups of one partition, as its records, replayed in order, give it
+(`replay` of Kafka's GroupMetadataManager and OffsetMetadataManager). A leader replays a record once
+the high watermark has passed it.
 """
 
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
-from brokerd.coordinator.group.records import (
+from brokerd.coordinator.group.group_coordinator_record_serde import (
     GroupRecord,
     GroupsRecord,
     GroupValue,

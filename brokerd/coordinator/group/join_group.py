@@ -3,16 +3,22 @@
 from dataclasses import replace
 from functools import partial
 
-from brokerd.config.group_config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
-from brokerd.coordinator.group import rebalance
-from brokerd.coordinator.group.deadline_heap import Timer
+from brokerd.config.group_coordinator_config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
+from brokerd.coordinator.group.coordinator_timer import Timer
+from brokerd.coordinator.group.delayed_join import (
+    carry_out,
+    join_reply,
+    prepare_rebalance,
+    try_complete_join,
+)
 from brokerd.coordinator.group.event_context import EventContext
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Action, GroupState, Request
 from brokerd.coordinator.group.heartbeat import end_session, renew_session
+from brokerd.coordinator.group.leave_group import remove_pending_member
 from brokerd.coordinator.group.member_memory import MEMBER_BYTES, size_of
 from brokerd.coordinator.group.messages import JoinReply, JoinRequest, SyncReply, Ticket
-from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode
 
 
@@ -39,7 +45,7 @@ def _join(context: EventContext, ticket: Ticket, request: JoinRequest) -> ErrorC
         group = Group.founded(request.group_id, context.state.member_memory)
         context.state.groups[request.group_id] = group
     if not _has_room(context, group, request.member_id):
-        rebalance.remove_pending(context, group, request.member_id)
+        remove_pending_member(context, group, request.member_id)
         return ErrorCode.GROUP_MAX_SIZE_REACHED
     if not group.supports(request.protocol_type, request.protocols):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
@@ -106,14 +112,14 @@ def _join_known(
         return answer
     member = group.members[request.member_id]
     if _may_only_repeat(group, member, request, answer):
-        context.reply(ticket, rebalance.join_reply(group, member))
+        context.reply(ticket, join_reply(group, member))
         renew_session(context, group, member)
         return ErrorCode.NONE
     _update(context, group, member, request, ticket)
     if answer is Action.COMPLETE_JOIN_IF_ALL_HERE:
-        rebalance.complete_if_all_joined(context, group)
+        try_complete_join(context, group)
     else:
-        rebalance.prepare(context, group)
+        prepare_rebalance(context, group)
     return ErrorCode.NONE
 
 
@@ -142,7 +148,7 @@ def _add(
     # Only the very first rebalance is put off for each new member, as in Kafka.
     group.new_member_added = group.generation == 0
     context.set_deadline(Timer.SESSION, group, NEW_MEMBER_JOIN_TIMEOUT_MS, member_id)
-    rebalance.carry_out(context, group, ANSWERS[Request.JOIN_NEW][group.state])
+    carry_out(context, group, ANSWERS[Request.JOIN_NEW][group.state])
     return ErrorCode.NONE
 
 
@@ -172,9 +178,9 @@ def _replace_static(
     _update(context, group, member, request, ticket)
     renew_session(context, group, member)
     if answer is not Action.REBALANCE_IF_PROTOCOL_CHANGES:
-        rebalance.carry_out(context, group, answer)
+        carry_out(context, group, answer)
     elif group.select_protocol() != group.protocol:
-        rebalance.prepare(context, group)
+        prepare_rebalance(context, group)
     else:
         reply = _replaced_reply(group, member, request, old_leader)
         undo = (old_id, old_protocols)
@@ -199,7 +205,7 @@ def _replaced_reply(
     """The reply of a static member that came back in the state Stable; the generation stays. A new
     client that leads gets skip_assignment; an older client gets its former member id as the
     leader's id, so that it does not assign."""
-    reply = rebalance.join_reply(group, member)
+    reply = join_reply(group, member)
     if not request.may_skip_assignment:
         return replace(reply, leader=old_leader, members=())
     return replace(reply, skip_assignment=reply.leader == member.member_id)

@@ -6,7 +6,7 @@ ticket.
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from brokerd.coordinator.group.records import GroupsRecord, MemberValue
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupsRecord, MemberValue
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 

@@ -3,11 +3,15 @@
 from functools import partial
 
 from brokerd.coordinator.group.event_context import EventContext
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    GroupsRecord,
+    OffsetRecord,
+    OffsetValue,
+)
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import ANSWERS, GroupState, Request
 from brokerd.coordinator.group.heartbeat import renew_session
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit, Ticket
-from brokerd.coordinator.group.records import GroupsRecord, OffsetRecord, OffsetValue
 from brokerd.errors import ErrorCode
 from brokerd.integer_ranges import INT16_MAX
 from brokerd.topic_partition import TopicPartition

@@ -1,18 +1,19 @@
-"""Expiration of offsets. `offsets.retention.minutes` counts, as in Kafka, from when the group
-became empty; from the commit for a group that never had members, and for topics that a stable
-group no longer subscribes to. An empty group is removed with its last offset.
+"""Expiration of offsets (Kafka's OffsetMetadataManager.cleanupExpiredOffsets).
+`offsets.retention.minutes` counts, as in Kafka, from when the group became empty; from the commit
+for a group that never had members, and for topics that a stable group no longer subscribes to. An
+empty group is removed with its last offset.
 """
 
 from collections import Counter
 from functools import partial
 from itertools import islice
 
-from brokerd.coordinator.group.deadline_heap import Deadline, Timer
-from brokerd.coordinator.group.deletion import drop_group, groups_dropped, tombstones
+from brokerd.coordinator.group.coordinator_timer import Deadline, Timer
+from brokerd.coordinator.group.delete_groups import drop_group, groups_dropped, tombstones
 from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
+from brokerd.coordinator.group.group_coordinator_record_serde import OffsetValue
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import GroupState
-from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode
 
 SWEEP_OFFSETS_MAX = 2_000

@@ -1,15 +1,17 @@
-"""SyncGroup: the leader sends all assignments, and each member gets its own."""
+"""SyncGroup: the leader sends all assignments, and each member gets its own. A member that does not
+sync within the longest rebalance timeout is removed (Kafka's DelayedSync).
+"""
 
 from functools import partial
 
-from brokerd.coordinator.group import rebalance
-from brokerd.coordinator.group.deadline_heap import Timer
+from brokerd.coordinator.group.coordinator_timer import Timer
+from brokerd.coordinator.group.delayed_join import prepare_rebalance
 from brokerd.coordinator.group.event_context import EventContext
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request
-from brokerd.coordinator.group.heartbeat import renew_session
+from brokerd.coordinator.group.heartbeat import end_session, renew_session
 from brokerd.coordinator.group.messages import SyncReply, SyncRequest, Ticket
-from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode
 
 
@@ -70,8 +72,7 @@ def _assigned(
     if overtaken:
         return
     if error is not ErrorCode.NONE:
-        rebalance.fail_syncs(context, group, error)
-        rebalance.prepare(context, group)
+        prepare_rebalance(context, group, error)
         return
     group.move(Event.ASSIGNED, context.now_ms)
     for member in group.members.values():
@@ -79,6 +80,17 @@ def _assigned(
         if member.sync_ticket is not None:
             context.answer_sync(member, _sync_reply(group, member))
             renew_session(context, group, member)
+
+
+def end_syncs(context: EventContext, group: Group) -> None:
+    """The deadline for syncs has come: removes members that have not sent one."""
+    late = [group.members[member_id] for member_id in sorted(group.unsynced)]
+    if not late or group.state is GroupState.PREPARING_REBALANCE:
+        return
+    for member in late:
+        end_session(context, group, member.member_id)
+        group.remove(member.member_id)
+    prepare_rebalance(context, group)
 
 
 def _sync_reply(group: Group, member: Member) -> SyncReply:

@@ -13,7 +13,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT64_MAX
 from brokerd.log.indexes.transaction_index import AbortedTxn
-from brokerd.log.segments.segment import Segment
+from brokerd.log.segments.log_segment import LogSegment
 from brokerd.log.unified_log import UnifiedLog
 
 
@@ -87,11 +87,11 @@ def _is_young(segment: ClosedSegment, config: LogConfig, now_ms: int) -> bool:
     return lag_ms > 0 and segment.largest_timestamp_ms > now_ms - lag_ms
 
 
-def closed_segments(log: UnifiedLog) -> list[Segment]:
+def closed_segments(log: UnifiedLog) -> list[LogSegment]:
     return list(log.local.segments)[:-1]
 
 
-def end_of(log: UnifiedLog, segment: Segment) -> int:
+def end_of(log: UnifiedLog, segment: LogSegment) -> int:
     return log.local.segments.end_after(segment.base_offset, log.log_end_offset)
 
 

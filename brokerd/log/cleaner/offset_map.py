@@ -1,4 +1,4 @@
-"""The last offset of each key, in a table of fixed size.
+"""The last offset of each key, in a table of fixed size (Kafka's SkimpyOffsetMap).
 
 A key is known by a 128-bit hash, in a table of 24 bytes a slot (as Kafka's): two halves of the hash
 and the offset, open addressing with double hashing. All operations take arrays of many keys.

@@ -1,5 +1,5 @@
 """Replaces segments by the cleaned segment that was made of them. If the broker stops at any point,
-the next start finishes or undoes this (`loader.tidy`).
+the next start finishes or undoes this (`log_loader.tidy`).
 
 1. indexes `.cleaned` → `.swap`, then the data: from here on the set is complete;
 2. the files of the old segments → `.deleted` (open ranges of them stay readable);
@@ -17,8 +17,8 @@ from brokerd.log import file_names
 from brokerd.log.io.disk_jobs import SyncJob
 from brokerd.log.io.files import rename_if_there
 from brokerd.log.log_context import raises_storage_error
-from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import mark_deleted
+from brokerd.log.segments.log_segment import LogSegment
+from brokerd.log.segments.log_segments import mark_deleted
 from brokerd.log.unified_log import UnifiedLog
 
 _INDEXES: Final = file_names.INDEX_SUFFIXES
@@ -34,7 +34,7 @@ def replace(log: UnifiedLog, bases: Sequence[int], job: str, size_bytes: int, no
     if old is None:
         raise ValueError(f"{bases} are no closed segments of {log.directory}")
     deleted = _swap_in(old, job, size_bytes)
-    segment = Segment(
+    segment = LogSegment(
         local.context.files, log.directory, old[0].base_offset, size_bytes, old[0].created_ms
     )
     segment.index_interval_bytes = log.config.index_interval_bytes
@@ -50,7 +50,7 @@ def replace(log: UnifiedLog, bases: Sequence[int], job: str, size_bytes: int, no
     log.event("compaction", segments=list(bases), size_bytes=size_bytes)
 
 
-def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
+def _swap_in(old: Sequence[LogSegment], job: str, size_bytes: int) -> list[str]:
     """Renames in what a job made of `old`; returns the `.deleted` paths. Raises OSError, and
     KafkaError before anything is touched if the cleaned data have another size."""
     first = old[0]
@@ -65,7 +65,7 @@ def _swap_in(old: Sequence[Segment], job: str, size_bytes: int) -> list[str]:
     return _put_in_place(old)
 
 
-def _put_in_place(old: Sequence[Segment]) -> list[str]:
+def _put_in_place(old: Sequence[LogSegment]) -> list[str]:
     """The set is complete: the old files go, the new ones get their names."""
     first = old[0]
     deleted = mark_deleted(first, _FILES)
@@ -82,7 +82,7 @@ def discard(directory: str, base_offset: int, job: str) -> None:
             os.unlink(file_names.cleaned_file(directory, base_offset, suffix, job))
 
 
-def _cleaned(segment: Segment, suffix: str, job: str) -> str:
+def _cleaned(segment: LogSegment, suffix: str, job: str) -> str:
     return file_names.cleaned_file(segment.directory, segment.base_offset, suffix, job)
 
 

@@ -23,8 +23,8 @@ from uuid import UUID
 from brokerd.errors import KafkaError
 from brokerd.log import checkpoint_file, file_names, partition_metadata_file
 from brokerd.log.io.files import sync_path
-from brokerd.log.loading import loader
-from brokerd.log.loading.recovery import LoadedLog
+from brokerd.log.loading import log_loader
+from brokerd.log.loading.recover_log import LoadedLog
 from brokerd.log.log_context import LogContext
 from brokerd.log.offset_checkpoint_file import OffsetCheckpointFile
 from brokerd.topic_partition import TopicPartition
@@ -115,7 +115,7 @@ class LogDir:
         os.mkdir(path)
         try:
             partition_metadata_file.write(path, topic_id)
-            return loader.load(
+            return log_loader.load(
                 context, path, log_start_offset=0, recovery_point=0, clean=True, now_ms=now_ms
             )
         except OSError:

@@ -7,13 +7,13 @@ from brokerd.log.indexes.offset_index import OffsetIndex
 from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
 
 if TYPE_CHECKING:
-    from brokerd.log.segments.segment import Segment
+    from brokerd.log.segments.log_segment import LogSegment
 
 Row = tuple[int, int, int]
 """Of a batch: last offset, size in bytes, max timestamp."""
 
 
-def index_batches(data: "Segment | RebuiltIndexes", rows: Sequence[Row]) -> None:
+def index_batches(data: "LogSegment | RebuiltIndexes", rows: Sequence[Row]) -> None:
     """Takes in the next batches. A batch gets an index entry if more than `index_interval_bytes`
     lie between it and the last one that has one (LogSegment.append); the first batch gets none: a
     look-up that finds no entry starts there."""

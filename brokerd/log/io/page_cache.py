@@ -18,7 +18,7 @@ from brokerd.log.io.scan import CHUNK_BYTES
 
 if TYPE_CHECKING:
     from brokerd.log.io.open_files import FileRange
-    from brokerd.log.segments.segment import Segment
+    from brokerd.log.segments.log_segment import LogSegment
 
 READ_AHEAD_BYTES: Final = 1 << 20
 READ_AHEAD_MAX_BYTES: Final = 8 << 20
@@ -106,13 +106,13 @@ class PendingFilesRead:
         """Does nothing: no file is pinned."""
 
 
-def require_cached_index(segment: "Segment") -> None:
+def require_cached_index(segment: "LogSegment") -> None:
     """Raises NotInPageCache if the offset index is not in memory."""
     if not is_file_cached(segment.path(file_names.INDEX)):
         raise NotInPageCache(PendingFilesRead(segment.directory, segment.base_offset))
 
 
-def require_cached(segment: "Segment", position: int) -> None:
+def require_cached(segment: "LogSegment", position: int) -> None:
     """Raises NotInPageCache if the headers at a position are not in memory."""
     size_bytes = min(CHUNK_BYTES, segment.size_bytes - position)
     if not is_cached(segment.file.fd(), position, size_bytes):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from brokerd.log.io.disk_jobs import DiskJob
 
 if TYPE_CHECKING:
-    from brokerd.log.segments.segment import Segment
+    from brokerd.log.segments.log_segment import LogSegment
 
 DIRTY_SHARE: Final = 0.05
 """Of the memory that could be had, half of the system's vm.dirty_background_ratio."""
@@ -23,7 +23,7 @@ _libc.sync_file_range.argtypes = (ctypes.c_int, ctypes.c_int64, ctypes.c_int64, 
 class WriteBackJob(DiskJob):
     """Begins to write what was appended, if it is time; errors do not matter."""
 
-    def __init__(self, segment: "Segment") -> None:
+    def __init__(self, segment: "LogSegment") -> None:
         start = segment.write_back_from
         self._segment = segment
         self._end = segment.size_bytes

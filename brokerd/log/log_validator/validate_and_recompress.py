@@ -40,9 +40,8 @@ class Work(NamedTuple):
 
 def validate_and_recompress(batch: Batch, work: Work, max_bytes: int | None = None) -> Batch:
     """The batch to append: the same one, changed in place where it must be, or a new one. The batch
-    has passed `validate_header_and_crc`. `max_bytes` bounds its decompressed records. Raises
-    KafkaError as `validate_records` and `decompress` do, and MESSAGE_TOO_LARGE for one that has
-    grown."""
+    has passed `validate_batch`. `max_bytes` bounds its decompressed records. Raises KafkaError as
+    `validate_records` and `decompress` do, and MESSAGE_TOO_LARGE for one that has grown."""
     header = read_header(batch)
     if header.is_log_append_time and work.is_append_time:
         raise _refused_time(header)

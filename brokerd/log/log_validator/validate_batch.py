@@ -1,104 +1,141 @@
-"""Checks a producer's batch: chooses and runs the other checks of this package, and says
-what must be done before the append.
-
-`validate_header_and_crc` always checks the header and the CRC. The records are checked on a
-compacted topic (each needs a key); if the topic limits timestamps or stores with another codec; if
-the header is odd (`has_odd_header`); and always with `brokerd.validate.records=all`. A small batch
-is checked at once; all else is `Work` for a thread (`append_queues`).
+"""The checks of a producer's batch that need only its header and its CRC: counts, offsets, size,
+producer (Kafka's LogValidator.validateBatch). `validate_records` checks its records.
 """
 
-from brokerd.config.log_config import LogConfig
+import struct
+from typing import Final
+
+from crc32c import crc32c
+
 from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
-from brokerd.log.log_validator.validate_and_recompress import Work, validate_and_recompress
-from brokerd.log.log_validator.validate_header_and_crc import (
-    has_odd_header,
-    validate_header_and_crc,
+from brokerd.protocol.compression import DECOMPRESSED_BYTES_MAX, Codec, decompressed_max
+from brokerd.protocol.records import (
+    CODEC_MASK,
+    CRC_START,
+    DELETE_HORIZON,
+    FLAGS,
+    HEADER,
+    HEADER_BYTES,
+    LENGTH_OVERHEAD_BYTES,
+    LOG_APPEND_TIME,
+    MAGIC,
+    NO_TIMESTAMP,
+    RECORD_BYTES_MIN,
+    BatchHeader,
+    crc_matches,
+    read_header,
 )
-from brokerd.log.log_validator.validate_records import Rules
-from brokerd.protocol.compression import Codec, TooManyBytes
-from brokerd.protocol.records import BatchHeader
 
-VALIDATE_ALL = "all"
-ZSTD_FROM = 7
-AT_ONCE_RECORDS = 256
-AT_ONCE_BYTES = 16 << 10
-AT_ONCE_DECOMPRESSED_BYTES = 256 << 10
-"""Limits of what is checked at once: it takes half a millisecond at most."""
+_COMPRESSED_COUNT_MAX: Final = DECOMPRESSED_BYTES_MAX // RECORD_BYTES_MIN
+_unpack_header = HEADER.unpack_from
+_LENGTH_POSITION: Final = 8
+_LENGTH_AND_MAGIC: Final = struct.Struct(">i4xb")
+_LENGTH_MIN: Final = 14
 
 
-def may_validate_records(validates_all: bool, log: LogConfig) -> bool:
-    """Whether the records of batches for a log with these settings are checked, or may be."""
-    return log.is_compacted or log.limits_timestamps or log.codec is not None or validates_all
-
-
-def codec_max(version: int) -> Codec:
-    """The highest codec that a Produce of this version may have."""
-    return Codec.ZSTD if version >= ZSTD_FROM else Codec.LZ4
-
-
-def validate_batch(
-    records: memoryview,
-    version: int,
-    validates_all: bool,
-    log: LogConfig,
-    topic_partition: str,
-    now_ms: int,
-) -> Work | None:
-    """Checks one batch; returns the work to do before it is appended, if any. Raises KafkaError."""
-    header = validate_header_and_crc(records, log.max_message_bytes)
-    if header.codec > codec_max(version):
-        raise InvalidProduceRecordsError(
-            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
-            f"Produce {version} may not carry zstd, Produce {ZSTD_FROM} may",
+def is_plain(view: memoryview, max_message_bytes: int, codec_max: int = Codec.ZSTD) -> bool:
+    """Whether a producer's records are one whole, intact batch with nothing unusual in its header:
+    `validate_batch` accepts it, no flag is set, and the timestamps are in order."""
+    size = len(view)
+    if size < HEADER_BYTES:
+        return False
+    (
+        base_offset, length, _, magic, crc, attributes, delta, first_ms, last_ms,
+        producer_id, epoch, sequence, count,
+    ) = _unpack_header(view)  # fmt: skip
+    plain: bool = (
+        length + LENGTH_OVERHEAD_BYTES == size
+        and magic == MAGIC
+        and size <= max_message_bytes
+        and count == delta + 1
+        and count >= 1
+        and (
+            count * RECORD_BYTES_MIN + HEADER_BYTES <= size
+            or (attributes & CODEC_MASK != 0 and count <= _COMPRESSED_COUNT_MAX)
         )
-    if header.is_transactional:
-        raise KafkaError(
-            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet"
-        )
-    return validate_records_if_needed(header, records, validates_all, log, topic_partition, now_ms)
+        and base_offset == 0
+        and attributes & FLAGS == 0
+        and attributes & CODEC_MASK <= codec_max
+        and last_ms >= first_ms >= NO_TIMESTAMP
+        and (producer_id < 0 or epoch | sequence >= 0)
+        and crc32c(view[CRC_START:]) == crc
+    )
+    return plain
 
 
-def validate_records_if_needed(
-    header: BatchHeader,
-    records: memoryview,
-    validates_all: bool,
-    log: LogConfig,
-    topic_partition: str,
-    now_ms: int,
-) -> Work | None:
-    """The second half of `validate_batch`: its records if necessary; the header is valid."""
-    if not _needs_record_check(header, validates_all, log):
-        return None
-    work = _work(header, log, topic_partition, now_ms)
-    if work.codec != header.codec or header.count > AT_ONCE_RECORDS:
-        return work
-    if header.codec and len(records) > AT_ONCE_BYTES:
-        return work
-    try:
-        validate_and_recompress(records, work, AT_ONCE_DECOMPRESSED_BYTES)
-    except TooManyBytes:
-        return work
-    return None
+def validate_batch(view: memoryview, max_message_bytes: int) -> BatchHeader:
+    """Checks that a producer's records are exactly one whole, intact batch, by header and CRC.
+    Raises KafkaError with the code that Kafka has: CORRUPT_MESSAGE (wrong CRC, no batch),
+    MESSAGE_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, INVALID_RECORD (anything else)."""
+    if len(view) < HEADER_BYTES:
+        raise _not_one_batch(view)
+    header = read_header(view)
+    if header.magic != MAGIC or header.size_bytes != len(view):
+        raise _not_one_batch(view)
+    refused = _refusal(header, view, max_message_bytes)
+    if refused is not None:
+        raise refused
+    return header
 
 
-def _needs_record_check(header: BatchHeader, validates_all: bool, log: LogConfig) -> bool:
-    return (
-        log.is_compacted
-        or log.limits_timestamps
-        or log.codec not in (None, header.codec)
-        or validates_all
-        or has_odd_header(header)
+def has_odd_header(header: BatchHeader) -> bool:
+    """Whether the header of a batch that passed `validate_batch` must be corrected from
+    its records: its timestamps are impossible, or it has flags that only brokers set."""
+    return bool(header.attributes & (LOG_APPEND_TIME | DELETE_HORIZON)) or not (
+        header.max_timestamp >= header.base_timestamp >= NO_TIMESTAMP
     )
 
 
-def _work(header: BatchHeader, log: LogConfig, topic_partition: str, now_ms: int) -> Work:
-    codec = header.codec if log.codec is None else log.codec
-    limits_ms = None
-    if log.limits_timestamps:
-        limits_ms = (
-            now_ms - log.message_timestamp_before_max_ms,
-            now_ms + log.message_timestamp_after_max_ms,
+def _not_one_batch(view: memoryview) -> KafkaError:
+    size = len(view)
+    if size < _LENGTH_POSITION + _LENGTH_AND_MAGIC.size:
+        message = f"{size} bytes are too few for a batch of records"
+        return InvalidProduceRecordsError(ErrorCode.INVALID_RECORD, message)
+    length, magic = _LENGTH_AND_MAGIC.unpack_from(view, _LENGTH_POSITION)
+    claimed = length + LENGTH_OVERHEAD_BYTES
+    if length < _LENGTH_MIN or not 0 <= magic <= MAGIC:
+        return KafkaError(
+            ErrorCode.CORRUPT_MESSAGE, f"a batch of {claimed} bytes and message format {magic}"
         )
-    rules = Rules(log.is_compacted, limits_ms, topic_partition)
-    level = log.level_of(codec)
-    return Work(codec, level, rules, log.is_append_time, log.max_message_bytes)
+    if claimed > size:
+        message = f"the batch says it has {claimed} bytes, {size} were sent"
+    elif magic != MAGIC:
+        message = f"message format {magic} is not served; use a client of Kafka 0.11 or later"
+    elif claimed < HEADER_BYTES:
+        return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"a batch of {claimed} bytes")
+    else:
+        message = "more than one batch was sent for one partition"
+    return InvalidProduceRecordsError(ErrorCode.INVALID_RECORD, message)
+
+
+def _refusal(header: BatchHeader, view: memoryview, max_message_bytes: int) -> KafkaError | None:
+    code, message = ErrorCode.INVALID_RECORD, ""
+    size = len(view)
+    if header.base_offset != 0:
+        message = f"the base offset of a producer's batch must be 0, not {header.base_offset}"
+    elif size > max_message_bytes:
+        code = ErrorCode.MESSAGE_TOO_LARGE
+        message = f"the batch has {size} bytes, max.message.bytes is {max_message_bytes}"
+    elif not crc_matches(header, view):
+        code, message = ErrorCode.CORRUPT_MESSAGE, "the batch does not match its CRC"
+    elif header.codec > Codec.ZSTD:
+        code = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+        message = f"{header.codec} is not the number of a codec"
+    elif header.count != header.last_offset_delta + 1 or header.count < 1:
+        last = header.last_offset_delta
+        message = f"the batch says {header.count} records and last offset {last}"
+    elif header.count > _count_max(header.codec, size):
+        message = f"{header.count} records do not fit the {size} bytes of the batch"
+    elif header.is_control:
+        message = "control batches are written by brokers only"
+    elif header.producer_id >= 0 and min(header.base_sequence, header.producer_epoch) < 0:
+        message = "an idempotent batch needs a producer epoch and a sequence number"
+    return KafkaError(code, message) if message else None
+
+
+def _count_max(codec: int, size_bytes: int) -> int:
+    """How many records a batch of that size may have at most."""
+    room_bytes = size_bytes - HEADER_BYTES
+    if codec != Codec.NONE:
+        room_bytes = decompressed_max(room_bytes)
+    return room_bytes // RECORD_BYTES_MIN

@@ -19,7 +19,7 @@ from brokerd.log.io.scan import header_at
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 if TYPE_CHECKING:
-    from brokerd.log.segments.segment import Segment
+    from brokerd.log.segments.log_segment import LogSegment
 
 ROWS_MAX: Final = 1_000
 """So many batches are indexed at a time."""
@@ -28,7 +28,7 @@ PositionedBatch = tuple[int, BatchHeader]
 
 
 def up_to_damage(
-    segment: "Segment", batches: Iterator[PositionedBatch]
+    segment: "LogSegment", batches: Iterator[PositionedBatch]
 ) -> Iterator[PositionedBatch]:
     """Batches up to the first one whose offsets cannot be: no CRC guards a base offset."""
     last_offset = segment.base_offset - 1
@@ -41,7 +41,7 @@ def up_to_damage(
         last_offset = header.last_offset
 
 
-def refuse_blank(segment: "Segment", position: int) -> None:
+def refuse_blank(segment: "LogSegment", position: int) -> None:
     """Raises CORRUPT_MESSAGE, as Kafka, if `position` has no batch header with a possible size."""
     header = header_at(segment.file.fd(), position)
     if header is None or header.size_bytes < HEADER_BYTES:
@@ -50,7 +50,7 @@ def refuse_blank(segment: "Segment", position: int) -> None:
         )
 
 
-def build_indexes(segment: "Segment", batches: Iterable[PositionedBatch]) -> RebuiltIndexes:
+def build_indexes(segment: "LogSegment", batches: Iterable[PositionedBatch]) -> RebuiltIndexes:
     """The indexes of the batches from the segment's beginning on."""
     base_offset = segment.base_offset
     index = OffsetIndex(segment.path(file_names.INDEX), base_offset, IN_MEMORY)

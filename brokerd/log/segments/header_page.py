@@ -9,7 +9,7 @@ from brokerd.log.io.scan import CHUNK_BYTES
 from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, MAGIC
 
 if TYPE_CHECKING:
-    from brokerd.log.segments.segment import Segment
+    from brokerd.log.segments.log_segment import LogSegment
 
 LENGTH_MIN: Final = HEADER_BYTES - LENGTH_OVERHEAD_BYTES
 
@@ -39,7 +39,7 @@ class HeaderPage(NamedTuple):
 NO_PAGE: Final = HeaderPage(0, 0, [], [])
 
 
-def read_page(segment: "Segment", position: int) -> HeaderPage:
+def read_page(segment: "LogSegment", position: int) -> HeaderPage:
     """The page that begins at a position, without batches if none does. Raises OSError."""
     size_bytes = segment.size_bytes
     chunk = os.pread(segment.file.fd(), min(CHUNK_BYTES, size_bytes - position), position)

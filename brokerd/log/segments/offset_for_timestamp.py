@@ -1,4 +1,5 @@
-"""Finding records by timestamp: the one reading of a log that opens batches.
+"""Finding records by timestamp (Kafka's LogSegment.findOffsetByTimestamp): the one reading of a log
+that opens batches.
 
 A small batch is walked at once, in less than a millisecond; a large one by another thread, and what
 that found is kept until it is asked again. A batch whose records do not hold together is found as a
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.io.page_cache import NotInPageCache
 from brokerd.log.log_context import raises_storage_error
-from brokerd.log.segments.segment import Segment
-from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.segments.log_segment import LogSegment
+from brokerd.log.segments.log_segments import LogSegments
 from brokerd.protocol.compression import TooManyBytes, decompress
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader, wrapped_timestamp
 from brokerd.protocol.varint import read_varint
@@ -85,8 +86,8 @@ def largest(log: "UnifiedLog", *, may_block: bool = True) -> Found | None:
 
 
 def _walked(
-    segments: SegmentList,
-    segment: Segment,
+    segments: LogSegments,
+    segment: LogSegment,
     position: int,
     search: TimestampSearch,
     *,
@@ -108,7 +109,7 @@ class PendingWalk:
     and what it found is kept, unless the log was cut meanwhile."""
 
     def __init__(
-        self, segments: SegmentList, segment: Segment, position: int, search: TimestampSearch
+        self, segments: LogSegments, segment: LogSegment, position: int, search: TimestampSearch
     ) -> None:
         self.subject: object | None = (segment, search)
         self._walked = segments.walked

@@ -1,5 +1,6 @@
-"""The lines of /metrics about a broker as a whole: requests, connections, replicas, disk, cleaner,
-cluster.
+"""The lines of /metrics about a broker as a whole. Each method is named after Kafka's MBean whose
+metrics it has, with those of brokerd's own on the same subject; those of the replicas and of the
+controller are in `replica_manager_metrics` and `kafka_controller_metrics`.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from brokerd.integer_ranges import INT64_MAX
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.log_manager import LogManager
 from brokerd.metric_counters import FETCH, PARTS, PRODUCE, BrokerMetrics
-from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
+from brokerd.server.admin_http.kafka_controller_metrics import ClusterCounts, kafka_controller_lines
 from brokerd.server.admin_http.prometheus_text import Row, family, head, histogram, singles
+from brokerd.server.admin_http.replica_manager_metrics import PartitionCounts, replica_manager_lines
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.broker_config_handler import BrokerConfigHandler
 from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
@@ -88,21 +90,22 @@ class BrokerMetricLines:
         self, counts: PartitionCounts, cluster: ClusterCounts, groups: GroupCounts, files: int
     ) -> Iterator[str]:
         """All metrics that are not by topic."""
-        yield from self._requests()
+        yield from self._request_metrics()
         yield from self._process(files)
-        yield from self._loop()
-        yield from self._replicas(counts)
-        yield from self._controller(cluster)
-        yield from _groups(groups)
-        yield from self._cleaner()
-        yield from self._zookeeper()
-        yield from self._connections()
-        yield from self._waiting()
-        yield from self._disk()
+        yield from self._socket_server()
+        yield from replica_manager_lines(counts)
+        yield from self._fetch_session_cache()
+        yield from kafka_controller_lines(self.cluster, cluster)
+        yield from _group_metadata_manager(groups)
+        yield from self._log_cleaner()
+        yield from self._session_expire_listener()
+        yield from self._socket_server_metrics()
+        yield from self._delayed_operation_purgatory()
+        yield from self._log_manager()
         yield head("brokerd_loop_lag_seconds", "histogram", "How late the loop runs its timers.")
         yield from histogram("brokerd_loop_lag_seconds", {}, self.metrics.loop_lag_s)
 
-    def _requests(self) -> Iterator[str]:
+    def _request_metrics(self) -> Iterator[str]:
         prefix = "kafka_network_requestmetrics_"
         metrics = self.metrics
         apis = [(api_name(key), times) for key, times in sorted(metrics.apis.items())]
@@ -139,7 +142,7 @@ class BrokerMetricLines:
             ("max_fds", "How many may be open.", resource.getrlimit(resource.RLIMIT_NOFILE)[0]),
         )
 
-    def _loop(self) -> Iterator[str]:
+    def _socket_server(self) -> Iterator[str]:
         loop, buffers = self.metrics.loop, self.socket_server.buffers
         idle, used = round(loop.idle_share(), 4), buffers.loaned_bytes
         free = buffers.limit_bytes - used if buffers.limit_bytes >= 0 else INT64_MAX
@@ -157,20 +160,7 @@ class BrokerMetricLines:
         state, text = RUNNING if self.is_ready() else STARTING, "1 starting or ending, 3 running."
         yield from singles("kafka_server_kafkaserver_", ("brokerstate", text, state))
 
-    def _replicas(self, counts: PartitionCounts) -> Iterator[str]:
-        yield from singles(
-            "kafka_server_replicamanager_",
-            ("partitioncount", "Partitions on this broker.", counts.partitions),
-            ("leadercount", "Partitions led here.", counts.leaders),
-            ("underreplicatedpartitions", "Led here, not all replicas in sync.",
-             counts.under_replicated),
-            ("underminisrpartitioncount", "Led here, fewer in sync than min.insync.replicas.",
-             counts.under_min_isr),
-            ("atminisrpartitioncount", "Led here, just min.insync.replicas in sync.",
-             counts.at_min_isr),
-            ("reassigningpartitions", "Led here, being reassigned.", counts.reassigning),
-            ("offlinereplicacount", "Replicas here whose log cannot be used.", counts.offline),
-        )  # fmt: skip
+    def _fetch_session_cache(self) -> Iterator[str]:
         sessions = self.fetch_sessions
         yield from singles(
             "kafka_server_fetchsessioncache_",
@@ -179,21 +169,7 @@ class BrokerMetricLines:
              sessions.partition_count),
         )  # fmt: skip
 
-    def _controller(self, cluster: ClusterCounts) -> Iterator[str]:
-        rest = " 0 where this broker is not the controller."
-        yield from singles(
-            "kafka_controller_kafkacontroller_",
-            ("activecontrollercount", "1 on the controller.", int(self.cluster.is_controller)),
-            ("activebrokercount", "Brokers that are there, as this one knows.",
-             len(self.cluster.image.brokers)),
-            ("globaltopiccount", "Topics of the cluster." + rest, cluster.topics),
-            ("globalpartitioncount", "Partitions of the cluster." + rest, cluster.partitions),
-            ("offlinepartitionscount", "Partitions without a leader." + rest, cluster.offline),
-            ("preferredreplicaimbalancecount", "Partitions not led by their first replica." + rest,
-             cluster.not_preferred),
-        )  # fmt: skip
-
-    def _cleaner(self) -> Iterator[str]:
+    def _log_cleaner(self) -> Iterator[str]:
         cleaner, metrics = self.cleaner, self.cleaner.metrics
         since_ms = max(self.clock.now_ms() - (metrics.looked_ms or self.started_at_ms), 0)
         yield from singles(
@@ -228,7 +204,7 @@ class BrokerMetricLines:
              "Logs that an open transaction keeps from being cleaned further.", len(cleaner.held)),
         )  # fmt: skip
 
-    def _zookeeper(self) -> Iterator[str]:
+    def _session_expire_listener(self) -> Iterator[str]:
         cluster = self.cluster
         prefix = "kafka_server_sessionexpirelistener_"
         yield from singles(
@@ -246,7 +222,7 @@ class BrokerMetricLines:
         text = "1 for the state of the ZooKeeper session."
         yield from family(prefix + "sessionstate", "gauge", text, rows)
 
-    def _connections(self) -> Iterator[str]:
+    def _socket_server_metrics(self) -> Iterator[str]:
         socket_server, metrics = self.socket_server, self.metrics
         acceptor = socket_server.acceptor
         prefix = "kafka_server_socket_server_metrics_"
@@ -274,7 +250,7 @@ class BrokerMetricLines:
             ("_refused_total", "Refused by max.connections.per.ip.", acceptor.refused),
         )
 
-    def _waiting(self) -> Iterator[str]:
+    def _delayed_operation_purgatory(self) -> Iterator[str]:
         purgatory = self.purgatory
         prefix, text = "kafka_server_delayed", "Requests that wait: long polls, acks=all."
         rows: list[Row] = [
@@ -292,7 +268,7 @@ class BrokerMetricLines:
             ("cold_fetches_total", "Fetches that had to wait for the disk.", cold),
         )
 
-    def _disk(self) -> Iterator[str]:
+    def _log_manager(self) -> Iterator[str]:
         name = "kafka_log_logflushstats_logflushrateandtimems"
         text = "Milliseconds of flushes: a log's segments and indexes synced."
         yield head(name, "histogram", text)
@@ -310,7 +286,7 @@ class BrokerMetricLines:
         yield from family("brokerd_log_directory_free_bytes", "gauge", "Space left.", rows)
 
 
-def _groups(groups: GroupCounts) -> Iterator[str]:
+def _group_metadata_manager(groups: GroupCounts) -> Iterator[str]:
     yield from singles(
         "kafka_coordinator_group_groupmetadatamanager_",
         ("numgroups", "Groups coordinated here.", groups.states.total()),

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from brokerd.event_loop_turns import TURN_S, in_turns
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines, GroupCounts, open_files
-from brokerd.server.admin_http.partition_counts import ClusterCounts, PartitionCounts
-from brokerd.server.admin_http.topic_metric_lines import partition_lines, topic_lines
+from brokerd.server.admin_http.broker_topic_metrics import partition_lines, topic_lines
+from brokerd.server.admin_http.kafka_controller_metrics import ClusterCounts
+from brokerd.server.admin_http.replica_manager_metrics import PartitionCounts
 from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
 
 PIECE_CHARS = 1 << 16

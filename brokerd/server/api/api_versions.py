@@ -3,8 +3,7 @@
 from typing import Any
 
 from brokerd.errors import ErrorCode
-from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.valid_versions import ADVERTISED
+from brokerd.protocol.api_keys import ADVERTISED, ApiKey
 from brokerd.server.requests.request_context import Fields, RequestContext
 
 _API_KEYS = [

@@ -14,14 +14,13 @@ from brokerd.config.all_dynamic_configs import known_setting
 from brokerd.config.broker_config import INTERNAL, known_keys
 from brokerd.config.described_defaults import DEFAULTS, FIXED, default_text
 from brokerd.config.dynamic_broker_config import DYNAMIC_ONLY, DynamicBrokerConfig, is_read_only
-from brokerd.config.log_config import TOPIC_KEYS, TopicKey, effective_values
+from brokerd.config.log_config import TOPIC_KEYS, WITHOUT_EFFECT, TopicKey, effective_values
 from brokerd.config.setting_documentation import (
     BROKER_DOCUMENTATION,
     KEPT_DOCUMENTATION,
     TOPIC_DOCUMENTATION,
 )
-from brokerd.config.tls_settings import PREFIX
-from brokerd.config.topic_settings_without_effect import WITHOUT_EFFECT
+from brokerd.config.ssl_configs import PREFIX
 from brokerd.config.value_parsers import ConfigSource, ConfigType, comma_list, java_double, words
 
 Entry = dict[str, Any]

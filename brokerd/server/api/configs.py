@@ -21,7 +21,7 @@ from brokerd.config.prepare_incremental_configs import (
     ConfigOperation,
     apply_operations,
 )
-from brokerd.config.validate_dynamic_config import validate_change
+from brokerd.config.validate_reconfiguration import validate_change
 from brokerd.config.validate_topic_config import apply_changes, validate_topic_config
 from brokerd.config.value_parsers import ConfigType
 from brokerd.errors import ErrorCode, KafkaError

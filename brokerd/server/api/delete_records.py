@@ -14,7 +14,7 @@ from brokerd.event_loop_turns import in_turns, map_in_turns_awaited
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.server.background.log_start_checkpoints import LogStartCheckpoints
 from brokerd.server.background.pending_reads import load_log
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.request_context import Fields, RequestContext
 from brokerd.topic_partition import TopicPartition
 
@@ -54,7 +54,7 @@ class _Deletions:
         index = int(asked.partition_index)
         if (topic, index) not in self.wanted:
             with suppress(KafkaError):  # said for each
-                self.logs.append(self._led.leader_of(topic, index).log)
+                self.logs.append(self._led.get_partition_or_error(topic, index).log)
         self.wanted[topic, index] = int(asked.offset)
 
     def delete(self, asked: tuple[TopicPartition, int]) -> None:
@@ -67,7 +67,7 @@ class _Deletions:
             if topic in INTERNAL_TOPICS:
                 message = f"Cannot delete records of internal topic {topic}."
                 raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-            low_watermark = self._led.leader_of(topic, index).delete_records(offset)
+            low_watermark = self._led.get_partition_or_error(topic, index).delete_records(offset)
             saved = self._log_starts.save(topic, index)
         except KafkaError as error:
             row["error_code"] = int(error.code)

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
-from brokerd.coordinator.group import deletion, offset_commit
+from brokerd.coordinator.group import delete_groups, offset_commit
+from brokerd.coordinator.group.group_coordinator_record_serde import OffsetValue
 from brokerd.coordinator.group.messages import CommitRequest, OffsetsReply, OffsetToCommit
-from brokerd.coordinator.group.records import OffsetValue
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import at_once_or_in_turns, in_turns, map_in_turns
 from brokerd.protocol.api_keys import ApiKey
@@ -68,7 +68,9 @@ class GroupOffsetHandlers:
         partitions = tuple(answer.known)
         try:
             runtime = self.groups.runtime(group_id)
-            reply = await runtime.ask(OffsetsReply, deletion.delete_offsets, group_id, partitions)
+            reply = await runtime.ask(
+                OffsetsReply, delete_groups.delete_offsets, group_id, partitions
+            )
         except KafkaError as error:
             return {"error_code": error.code, "topics": []}
         if reply.error is not ErrorCode.NONE:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from brokerd.coordinator.group import deletion, join_group, leave_group, sync_group
+from brokerd.coordinator.group import delete_groups, join_group, leave_group, sync_group
 from brokerd.coordinator.group.messages import (
     DeleteReply,
     GroupDescription,
@@ -246,7 +246,7 @@ class GroupHandlers:
     async def _delete(self, group_id: str) -> ErrorCode:
         try:
             runtime = self.groups.runtime(group_id, may_be_empty=True)
-            reply = await runtime.ask(DeleteReply, deletion.delete_group, group_id)
+            reply = await runtime.ask(DeleteReply, delete_groups.delete_group, group_id)
         except KafkaError as error:
             return error.code
         return reply.error

@@ -19,7 +19,7 @@ from brokerd.protocol.list_offsets_v0 import RequestedPartition
 from brokerd.replication.partition import Partition
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.request_context import Fields, RequestContext
 
 LATEST = -1
@@ -61,7 +61,7 @@ class ListOffsetsHandlers:
             if asked.timestamp < 0 and version < SPECIAL_FROM.get(asked.timestamp, version + 1):
                 message = f"version {version} has no special timestamp {asked.timestamp}"
                 raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
-            partition = self.led.leader_of(topic, asked.partition_index, epoch)
+            partition = self.led.get_partition_or_error(topic, asked.partition_index, epoch)
             offset, timestamp_ms, leader_epoch = _offset_at(
                 partition, asked.timestamp, committed, may_block=may_block
             )
@@ -81,7 +81,7 @@ class ListOffsetsHandlers:
         try:
             if asked.timestamp < EARLIEST:
                 raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
-            partition = self.led.leader_of(topic, asked.partition_index, -1)
+            partition = self.led.get_partition_or_error(topic, asked.partition_index, -1)
             now_ms = self.clock.now_ms()
             points = inspection.segment_times(partition.log, now_ms)
         except KafkaError as error:

@@ -9,7 +9,7 @@ from typing import Any
 from brokerd.errors import KafkaError
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.request_context import Fields, RequestContext
 
 
@@ -32,7 +32,9 @@ class OffsetForLeaderEpochHandler:
 
     def _epoch_end(self, topic: str, asked: Any, **_: bool) -> Fields:
         try:
-            partition = self.led.leader_of(topic, asked.partition, asked.current_leader_epoch)
+            partition = self.led.get_partition_or_error(
+                topic, asked.partition, asked.current_leader_epoch
+            )
             epoch, end_offset = partition.end_offset_for_epoch(asked.leader_epoch)
         except KafkaError as error:
             return {"partition": asked.partition, "error_code": int(error.code)}

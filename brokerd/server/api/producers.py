@@ -8,13 +8,13 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from typing import Any
 
+from brokerd.cluster.admin.producer_id_manager import ProducerIdManager
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.producer_state_manager import NO_SEQUENCE
 from brokerd.server.api.partition_answers import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.coordinator_runtime.producer_id_manager import ProducerIdManager
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part
 
 NO_TRANSACTIONS = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
@@ -50,7 +50,7 @@ class ProducerHandlers:
     def _partition(self, topic: str, index: int, **_: bool) -> Fields:
         try:
             check_topic_name(topic)
-            log = self.led.leader_of(topic, index).log
+            log = self.led.get_partition_or_error(topic, index).log
             log.prepare_first_use()
             entries = log.producers.entries
         except KafkaError as error:

@@ -8,8 +8,8 @@ import logging
 from collections import deque
 from collections.abc import Iterator
 
+from brokerd.coordinator.group.group_coordinator_record_serde import OffsetRecord, decode
 from brokerd.coordinator.group.group_store import GroupStore
-from brokerd.coordinator.group.records import OffsetRecord, decode
 from brokerd.errors import KafkaError
 from brokerd.event_loop_turns import in_turns
 from brokerd.log.end_transaction_marker import read_marker

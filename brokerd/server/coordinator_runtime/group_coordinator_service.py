@@ -14,7 +14,7 @@ from brokerd.clock import Clock
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import ImageDelta
 from brokerd.config.broker_config import BrokerConfig
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import begin_task, in_turns
@@ -23,7 +23,7 @@ from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.background.pending_reads import load_log
 from brokerd.server.coordinator_runtime.group_runtime import GroupRuntime
-from brokerd.server.requests.ack_timers import AckQueues
+from brokerd.server.requests.ack_watchers import AckWatchers
 
 NAME_BYTES_MAX = INT16_MAX
 """What a string in a record of `__consumer_offsets` can hold."""
@@ -35,8 +35,8 @@ RETRY_MIN_S, RETRY_MAX_S = 0.5, 30.0
 logger = logging.getLogger(__name__)
 
 
-def group_config(config: BrokerConfig) -> GroupConfig:
-    return GroupConfig(
+def group_coordinator_config(config: BrokerConfig) -> GroupCoordinatorConfig:
+    return GroupCoordinatorConfig(
         initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
         session_timeout_ms_min=config.group_min_session_timeout_ms,
         session_timeout_ms_max=config.group_max_session_timeout_ms,
@@ -54,10 +54,10 @@ class GroupCoordinatorService:
         clock: Clock,
         replicas: ReplicaManager,
         cluster: BrokerLifecycle,
-        acks: AckQueues,
+        acks: AckWatchers,
     ) -> None:
         self._config = config
-        self._group_config = group_config(config)
+        self._group_config = group_coordinator_config(config)
         self._clock = clock
         self._replicas = replicas
         self._cluster = cluster

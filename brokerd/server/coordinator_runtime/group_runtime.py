@@ -10,8 +10,8 @@ from collections.abc import Callable, Set
 from typing import TypeVar, TypeVarTuple
 
 from brokerd.clock import Clock
-from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import deletion
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
+from brokerd.coordinator.group import delete_groups
 from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
@@ -19,7 +19,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.replication.partition import Partition
 from brokerd.server.coordinator_runtime.coordinator_loader import load
 from brokerd.server.coordinator_runtime.partition_writer import PartitionWriter
-from brokerd.server.requests.ack_timers import AckQueues
+from brokerd.server.requests.ack_watchers import AckWatchers
 
 R = TypeVar("R", bound=Reply)
 Arguments = TypeVarTuple("Arguments")
@@ -31,8 +31,8 @@ class GroupRuntime:
     def __init__(
         self,
         partition: Partition,
-        acks: AckQueues,
-        config: GroupConfig,
+        acks: AckWatchers,
+        config: GroupCoordinatorConfig,
         commit_timeout_ms: int,
         clock: Clock,
         bytes_of_all_coordinators: Callable[[], int],
@@ -127,7 +127,7 @@ class GroupRuntime:
             self._topics_gone |= topics
             return
         now_ms = self._clock.now_ms()
-        self._carry_out(self.coordinator.handle(now_ms, deletion.forget_topics, topics))
+        self._carry_out(self.coordinator.handle(now_ms, delete_groups.forget_topics, topics))
 
     # What became of writes (called by PartitionWriter)
 

@@ -3,7 +3,7 @@
 
 All writes of one iteration of the event loop are appended together, in few batches. A write is
 
-- done when the high watermark has passed its last record (`ack_timers`);
+- done when the high watermark has passed its last record (`ack_watchers`);
 - failed if it could not be appended; if only it cannot be encoded, the others are appended;
 - timed out if the high watermark has not passed it after `offsets.commit.timeout.ms`: its request
   is answered with an error; it is done when the high watermark passes it.
@@ -13,14 +13,14 @@ import logging
 from functools import partial
 from typing import NamedTuple, Protocol
 
+from brokerd.coordinator.group.group_coordinator_record_serde import encode_key, encode_value
 from brokerd.coordinator.group.messages import Write
-from brokerd.coordinator.group.records import encode_key, encode_value
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.stage_append import AppendResult
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.ack_queue import WAITS
 from brokerd.replication.partition import Partition
-from brokerd.server.requests.ack_timers import REPLICATED, AckQueues
+from brokerd.server.requests.ack_watchers import REPLICATED, AckWatchers
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class PartitionWriter:
     __slots__ = ("_acks", "_events", "_is_closed", "_partition", "_timeout_s", "queued")
 
     def __init__(
-        self, partition: Partition, acks: AckQueues, timeout_ms: int, events: WriteEvents
+        self, partition: Partition, acks: AckWatchers, timeout_ms: int, events: WriteEvents
     ) -> None:
         self._partition = partition
         self._acks = acks

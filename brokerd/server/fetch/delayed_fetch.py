@@ -20,7 +20,7 @@ from brokerd.server.fetch.fetch_session import Session
 from brokerd.server.fetch.fetch_session_cache import FetchContext
 from brokerd.server.fetch.read_from_log import ENOUGH, FILES_MAX, FetchAttempt, bytes_now
 from brokerd.server.network.connection import Connection
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory, close_unanswered
 
 PARTITIONS_MAX = 1_000_000

@@ -20,7 +20,7 @@ from brokerd.server.fetch.fetch_session_cache import FetchContext, FetchSessionC
 from brokerd.server.fetch.served_fetch import PARTITION_BYTES, ServedFetch, refusal
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import Since
 

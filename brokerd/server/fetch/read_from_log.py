@@ -13,7 +13,7 @@ from brokerd.protocol.fetch_request import NO_TOPIC_ID, READ_COMMITTED, FetchPar
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch.fetch_session_cache import FetchContext
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 
 FILES_MAX = 1_000
 """So many partitions of one Fetch have records, or have them read from the disk: each holds a file
@@ -159,7 +159,7 @@ class FetchAttempt:
         if name is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
         try:
-            self._led.leader_of(name, wanted.partition)
+            self._led.get_partition_or_error(name, wanted.partition)
         except KafkaError as error:
             return error.code
         return ErrorCode.INCONSISTENT_TOPIC_ID
@@ -192,11 +192,11 @@ class FetchAttempt:
 def led_partition(led: LedPartitions, wanted: FetchPartition) -> Partition:
     """The partition that a request means, which this broker leads. Raises KafkaError."""
     if wanted.topic_id is NO_TOPIC_ID:
-        return led.leader_of(wanted.topic, wanted.partition, wanted.leader_epoch)
+        return led.get_partition_or_error(wanted.topic, wanted.partition, wanted.leader_epoch)
     topic = led.image.names_by_id.get(wanted.topic_id)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID, "no topic has this id")
-    partition = led.leader_of(topic, wanted.partition, wanted.leader_epoch)
+    partition = led.get_partition_or_error(topic, wanted.partition, wanted.leader_epoch)
     if partition.log.topic_id.bytes != wanted.topic_id:
         raise KafkaError(
             ErrorCode.INCONSISTENT_TOPIC_ID,

@@ -1,4 +1,5 @@
-"""One client's connection: bytes in, frames out to the router, replies back in order.
+"""One client's connection (Kafka's KafkaChannel): bytes in, frames out to the router, replies back
+in order.
 
 Each time the socket is readable, the connection does one receive and handles all complete frames in
 it before it sends anything: the Produce requests of a receive share one append per partition, and
@@ -25,7 +26,7 @@ from brokerd.protocol.framing import FRAME_SIZE, SMALLEST_FRAME_BYTES, why_size_
 from brokerd.server.network.output import HELD_BYTES_MAX, End, OutputQueue
 from brokerd.server.network.receive_buffers import SMALL_FRAME_BYTES, WAITING_BYTES_MAX, LoanedFrame
 from brokerd.server.network.sender import Sender
-from brokerd.server.network.tls_socket import TlsSocket
+from brokerd.server.network.ssl_transport_layer import SslTransportLayer
 from brokerd.server.requests.purgatory import Delayed
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Connection(Sender):
 
     def __init__(
         self,
-        sock: socket.socket | TlsSocket,
+        sock: socket.socket | SslTransportLayer,
         output: OutputQueue,
         peer_host: str,
         listener: str,

@@ -9,10 +9,10 @@ from dataclasses import replace
 from ipaddress import ip_address
 
 from brokerd.config.broker_config import BrokerConfig
+from brokerd.config.dynamic_listener_config import IN_THE_FILE, address, reaches_further
 from brokerd.config.listeners import Listener
-from brokerd.config.permitted_listener_changes import IN_THE_FILE, address, reaches_further
-from brokerd.config.tls_settings import TlsSettings
-from brokerd.server.network.ssl_factory import SslFactory
+from brokerd.config.ssl_configs import SslConfigs
+from brokerd.security.ssl_factory import SslFactory
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class ListenerSockets:
             held = any(at[1] == each.port and _overlap(address, at[0]) for at in own)
             _bound(each, address, 0 if held else each.port).close()
 
-    async def check_store(self, settings: TlsSettings) -> None:
+    async def check_store(self, settings: SslConfigs) -> None:
         """Checks that the stores of a listener can be opened. Raises TlsError."""
         async with self._checks:
             await self.tls_contexts.check(settings)

@@ -1,4 +1,5 @@
-"""Where bytes from clients land: one buffer shared by all connections, and frame buffers on loan.
+"""Where bytes from clients land: one buffer shared by all connections, and frame buffers on loan
+(Kafka's MemoryPool).
 
 A receive is parsed to the end before the next one begins, so one shared buffer serves every
 connection; what waits in it for the end of the loop's iteration ends at `shared_end`. Only the head

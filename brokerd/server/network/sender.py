@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from brokerd.protocol.framing import RequestHeader
 from brokerd.server.network.output import OutputQueue, Parts, Slot, UnreadableError, release
-from brokerd.server.network.tls_socket import TlsSocket
+from brokerd.server.network.ssl_transport_layer import SslTransportLayer
 
 if TYPE_CHECKING:
     from brokerd.server.router import Router
@@ -24,7 +24,7 @@ class Sender:
     )  # fmt: skip
 
     def __init__(
-        self, sock: socket.socket | TlsSocket, output: OutputQueue, router: Router
+        self, sock: socket.socket | SslTransportLayer, output: OutputQueue, router: Router
     ) -> None:
         self._socket = sock
         self._fd = sock.fileno()

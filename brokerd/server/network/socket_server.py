@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from brokerd.config.broker_config import BrokerConfig
 from brokerd.server.network.acceptor import Acceptor
 from brokerd.server.network.connection import Connection
-from brokerd.server.network.connection_expiry import ConnectionExpiry
 from brokerd.server.network.connection_quotas import limits_by_address
+from brokerd.server.network.idle_expiry_manager import IdleExpiryManager
 from brokerd.server.network.output import OutputQueue
 from brokerd.server.network.receive_buffers import ReceiveBuffers
+from brokerd.server.network.ssl_transport_layer import SslTransportLayer
 from brokerd.server.network.tls_connection import TlsConnection, TlsOutputQueue
-from brokerd.server.network.tls_socket import TlsSocket
 
 if TYPE_CHECKING:
     from brokerd.server.router import Router
@@ -46,7 +46,7 @@ class SocketServer:
         self._router: Router | None = None
         self._waiting: OrderedDict[Connection, None] = OrderedDict()
         self._loop = asyncio.get_running_loop()
-        self._expiry = ConnectionExpiry(
+        self._expiry = IdleExpiryManager(
             self.connections, config.connections_max_idle_ms, lambda: bool(self._waiting)
         )
         self.opened: Counter[str] = Counter()
@@ -126,7 +126,7 @@ class SocketServer:
         if context is None:
             connection = Connection(client, OutputQueue(client, loop), host, name, self, router)
         else:
-            tls = TlsSocket(client, context, self._ciphertext)
+            tls = SslTransportLayer(client, context, self._ciphertext)
             connection = TlsConnection(tls, TlsOutputQueue(tls, loop), host, name, self, router)
         self.opened[name] += 1
         self.connections.add(connection)

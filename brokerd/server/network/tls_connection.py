@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from brokerd.metric_counters import LoopTimes
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import End, OutputQueue, is_file, read_part
-from brokerd.server.network.tls_socket import TlsSocket
+from brokerd.server.network.ssl_transport_layer import SslTransportLayer
 
 if TYPE_CHECKING:
     from brokerd.server.network.socket_server import SocketServer
@@ -27,7 +27,7 @@ class TlsConnection(Connection):
 
     def __init__(
         self,
-        tls: TlsSocket,
+        tls: SslTransportLayer,
         output: OutputQueue,
         peer_host: str,
         listener: str,
@@ -79,7 +79,7 @@ class TlsOutputQueue(OutputQueue):
 
     __slots__ = ("_tls",)
 
-    def __init__(self, tls: TlsSocket, loop: LoopTimes) -> None:
+    def __init__(self, tls: SslTransportLayer, loop: LoopTimes) -> None:
         super().__init__(tls.socket, loop)
         self._tls = tls
 

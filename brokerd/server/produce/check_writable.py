@@ -1,6 +1,7 @@
-"""Whether a partition of a Produce may be written to: acks, leader, min.insync.replicas.
+"""Whether a partition of a Produce may be written to: acks, leader, min.insync.replicas (Kafka's
+Partition.appendRecordsToLeader).
 
-Its batches are checked after that (`log/log_validator/validate_batch.py`).
+Its batches are checked after that (`log/log_validator/validate_messages.py`).
 """
 
 from brokerd.cluster.topic_names import INTERNAL_TOPICS
@@ -9,7 +10,7 @@ from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.produce_request import PartitionRecords, ProduceRequest
 from brokerd.replication.partition import Partition
 from brokerd.server.produce.produce_metadata import ACKS_ALL
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 
 ACKS = (-1, 0, 1)
 ADMIN_CLIENT_ID = "__admin_client"
@@ -22,7 +23,7 @@ def writable_partition(
     """The partition of these records, if it may be written to. Raises KafkaError."""
     if request.acks not in ACKS or wanted.topic in INTERNAL_TOPICS:
         _check_acks_and_topic(led, request, wanted, header)
-    partition = led.leader_of(wanted.topic, wanted.partition)
+    partition = led.get_partition_or_error(wanted.topic, wanted.partition)
     if wanted.records is None:
         raise InvalidProduceRecordsError(ErrorCode.INVALID_RECORD, "no records were sent")
     if request.transactional_id is not None:

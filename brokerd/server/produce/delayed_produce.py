@@ -16,7 +16,7 @@ from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
 from brokerd.server.produce.append_queues import AppendFuture
 from brokerd.server.produce.produce_metadata import ACKS_ALL, PartitionResult, ProduceMetadata
-from brokerd.server.requests.ack_timers import REPLICATED, SYNCED, Mark
+from brokerd.server.requests.ack_watchers import REPLICATED, SYNCED, Mark
 from brokerd.server.requests.purgatory import close_unanswered
 from brokerd.server.requests.request_times import Since
 
@@ -79,7 +79,7 @@ def mark_of(acks: int) -> Mark:
     return REPLICATED if acks == ACKS_ALL else SYNCED
 
 
-class AwaitDurable:
+class DelayedProduce:
     """A request whose records are appended and not yet as safe as asked for: with acks=all on all
     in-sync replicas, where flush.messages says so on the disk. With acks=0 nothing is answered, but
     what the client asks next waits for the disk as well."""

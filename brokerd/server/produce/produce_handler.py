@@ -18,10 +18,10 @@ from typing import Any
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.log_validator.validate_and_recompress import Work
-from brokerd.log.log_validator.validate_batch import (
+from brokerd.log.log_validator.validate_messages import (
     VALIDATE_ALL,
     may_validate_records,
-    validate_batch,
+    validate_messages,
     validate_records_if_needed,
 )
 from brokerd.log.stage_append import AppendResult
@@ -40,7 +40,7 @@ from brokerd.server.produce.produce_metadata import (
     ProduceMetadata,
 )
 from brokerd.server.produce.produce_responder import ProduceResponder
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 
 logger = logging.getLogger(__name__)
@@ -191,7 +191,7 @@ class ProduceHandler:
             return error.alone()
         assert wanted.records is not None
         try:
-            work = validate_batch(
+            work = validate_messages(
                 wanted.records, header.api_version, self._validates_all, partition.log.config,
                 f"{wanted.topic}-{wanted.partition}", self._clock.now_ms(),
             )  # fmt: skip

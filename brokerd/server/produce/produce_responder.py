@@ -14,13 +14,13 @@ from brokerd.replication.partition import Partition
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
 from brokerd.server.produce.append_queues import AppendFuture
-from brokerd.server.produce.delayed_produce import AwaitAppends, AwaitDurable, mark_of
+from brokerd.server.produce.delayed_produce import AwaitAppends, DelayedProduce, mark_of
 from brokerd.server.produce.produce_metadata import (
     PartitionRequest,
     PartitionResult,
     ProduceMetadata,
 )
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.purgatory import Purgatory
 from brokerd.server.requests.request_times import Since
 
@@ -80,7 +80,7 @@ class ProduceResponder:
         if state.acks == 0:
             _answer_by_closing(connection, replies)
         if behind and not connection.closed:
-            AwaitDurable(self, connection, state, replies, slot, since).delay(behind)
+            DelayedProduce(self, connection, state, replies, slot, since).delay(behind)
             return
         if slot is not None:
             connection.deliver(slot, [state.frame(replies)])

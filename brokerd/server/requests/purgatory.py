@@ -1,5 +1,10 @@
 """Delayed operations: Fetch requests that wait for records (`fetch/delayed_fetch.py`), and Produce
-requests whose acknowledgements (`ack_timers`) are not all there (`produce/delayed_produce.py`).
+requests whose acknowledgements (`ack_watchers`) are not all there (`produce/delayed_produce.py`).
+
+The purgatory itself keeps no lists of watchers by key, and nothing is purged at intervals: a Fetch
+is a listener of its partitions, a Produce is in the queues of its acknowledgements. An operation
+that is complete, whose time is over or whose connection ends takes itself out of them at once
+(`DelayedFetch.cancel`, `DelayedProduce.cancel`) and calls `leave`.
 
 When a partition of an operation changes, `try_complete` is called once at the end of the current
 iteration of the event loop, however many appends came before; if many operations wait for the same
@@ -17,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from brokerd.event_loop_turns import TURN_S
 from brokerd.replication.partition import Partition
-from brokerd.server.requests.ack_timers import AckQueues
+from brokerd.server.requests.ack_watchers import AckWatchers
 from brokerd.server.requests.request_times import RequestTimes
 
 if TYPE_CHECKING:
@@ -54,7 +59,7 @@ class Purgatory:
 
     def __init__(self, times: RequestTimes) -> None:
         self.times = times
-        self.acks = AckQueues()
+        self.acks = AckWatchers()
         self.counts: Counter[int] = Counter()
         self.expired = 0
         self._touched: OrderedDict[Delayed, set[Partition]] = OrderedDict()

@@ -1,4 +1,5 @@
-"""How long requests took: noted once for a receive, and for each request that had to wait.
+"""How long requests took (Kafka's RequestMetrics): noted once for a receive, and for each request
+that had to wait.
 
 A receive is served whole before anything is sent, and its replies leave in one send: so its
 requests share one set of times, and noting them costs the same for one request as for a hundred.

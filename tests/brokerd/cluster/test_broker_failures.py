@@ -12,7 +12,7 @@ from kazoo.client import KazooClient
 
 from brokerd.cluster.admin.new_topic_plan import NewTopic
 from brokerd.cluster.controller.controller_election import ControllerEpoch
-from brokerd.cluster.controller.controller_service import ControllerService, DeposedError
+from brokerd.cluster.controller.kafka_controller import DeposedError, KafkaController
 from brokerd.cluster.membership.broker_registration import ClusterError
 from brokerd.cluster.membership.change_feed import Feed
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage
@@ -91,7 +91,7 @@ async def test_another_broker_becomes_controller_and_serves(members: Members) ->
 async def test_a_deposed_controller_cannot_write(members: Members) -> None:
     (only,) = await members.start(1)
     stale = ControllerEpoch(epoch=0, version=0)
-    service = ControllerService(only.client._zookeeper, stale, lambda: None)
+    service = KafkaController(only.client._zookeeper, stale, lambda: None)
     with pytest.raises(DeposedError):
         await service.fenced([Create("/brokers/topics/t", b"{}")])
     assert not members.kazoo.exists("/brokers/topics/t")

@@ -10,7 +10,7 @@ from brokerd.log import inspection
 from brokerd.log.dirs.log_dirs import LogDirs
 from brokerd.log.inspection import SegmentInfo, describe
 from brokerd.log.io.disk_jobs import DiskJob
-from brokerd.log.loading.loader import load
+from brokerd.log.loading.log_loader import load
 from brokerd.log.log_context import Detail, LogContext
 from brokerd.log.log_manager import LogManager
 from brokerd.log.unified_log import UnifiedLog

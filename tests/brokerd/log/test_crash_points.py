@@ -24,8 +24,8 @@ PRODUCER = 7
 MODULES = (
     "checkpoint_file", "cleaner.cleaned_segment_writer", "cleaner.replace_segments",
     "dirs.log_dir", "indexes.offset_index", "indexes.transaction_index", "io.files", "io.flush",
-    "loading.loader", "loading.recovery", "log_manager", "producer_snapshot",
-    "segments.segment_list", "segments.segment",
+    "loading.log_loader", "loading.recover_log", "log_manager", "producer_snapshot",
+    "segments.log_segments", "segments.log_segment",
 )  # fmt: skip
 """Of the log, those that change files."""
 DUMPED = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import retention
 from brokerd.log.cleaner.cleanable_offsets import aborted_across
+from brokerd.log.delete_old_segments import delete_old_segments
 from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, segments_of
@@ -125,7 +125,7 @@ def test_retention_of_all_of_a_log_sees_first_where_it_ends(tmp_path: Path) -> N
     log_end = filled(tmp_path)
     torn(tmp_path)
     log = open_log(tmp_path, LogConfig(retention_ms=1), recovery_point=log_end)
-    assert len(retention.apply(log, NOW_MS + 100_000, log_end)) == 2
+    assert len(delete_old_segments(log, NOW_MS + 100_000, log_end)) == 2
     assert (log.log_start_offset, log.log_end_offset) == (log_end - 1, log_end - 1)
     (result,) = log.append([batch()], 3, NOW_MS)
     assert result.base_offset == log_end - 1
@@ -140,5 +140,5 @@ def test_retention_goes_by_what_the_first_use_left(tmp_path: Path) -> None:
     log = open_log(
         tmp_path, LogConfig(retention_ms=1), recovery_point=log_end, log_start_offset=start
     )
-    assert retention.apply(log, NOW_MS + 100_000, log_end) == []
+    assert delete_old_segments(log, NOW_MS + 100_000, log_end) == []
     assert (len(log.local.segments), log.log_start_offset, log.log_end_offset) == (1, start, start)

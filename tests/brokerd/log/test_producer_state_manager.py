@@ -155,9 +155,9 @@ def test_snapshots_stay_only_for_segments_and_the_end(tmp_path: Path) -> None:
 def test_idle_producers_are_forgotten(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     send(log, 0)
-    log.expire_producers(NOW_MS)
+    log.remove_expired_producers(NOW_MS)
     assert send(log, 4).error is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-    log.expire_producers(NOW_MS + 1000)
+    log.remove_expired_producers(NOW_MS + 1000)
     assert send(log, 4).error is None
 
 
@@ -165,7 +165,7 @@ def test_idle_producers_of_a_snapshot_are_not_taken_up_again(tmp_path: Path) -> 
     log = open_log(tmp_path)
     send(log, 0)
     log = reopen(log)
-    log.expire_producers(NOW_MS + 1000)
+    log.remove_expired_producers(NOW_MS + 1000)
     assert send(log, 4).error is None
 
 

@@ -11,12 +11,12 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import retention
 from brokerd.log.cleaner.cleanable_offsets import aborted_across
+from brokerd.log.delete_old_segments import delete_old_segments
 from brokerd.log.indexes import transaction_index
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.transaction_index import AbortedTxn
-from brokerd.log.segments.segment_list import SegmentList
+from brokerd.log.segments.log_segments import LogSegments
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import (
     CONTROL,
@@ -275,7 +275,7 @@ def test_the_index_goes_with_its_segment(tmp_path: Path) -> None:
         plain(log)
     assert list(tmp_path.glob("*.txnindex"))
     log.delete_records_before(4)
-    retention.apply(log, NOW_MS, log.log_end_offset)
+    delete_old_segments(log, NOW_MS, log.log_end_offset)
     assert not list(tmp_path.glob("*.txnindex"))
 
 
@@ -291,7 +291,7 @@ def test_what_fails_after_the_index_was_mended_is_said_as_a_storage_error(
     def fail(*_: object) -> None:
         raise errors.pop(0)
 
-    monkeypatch.setattr(SegmentList, "aborted_in", fail)
+    monkeypatch.setattr(LogSegments, "aborted_in", fail)
     with pytest.raises(KafkaError) as caught:
         aborted(log, 0)
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
-from brokerd.log import retention
+from brokerd.log.delete_old_segments import delete_old_segments
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, read_header
@@ -292,7 +292,7 @@ def test_a_range_being_sent_outlives_its_segment(tmp_path: Path) -> None:
     assert found is not None
     before = found.read()
     log.config = LogConfig(segment_bytes=2000, retention_bytes=0)
-    retention.apply(log, NOW_MS, 50)
+    delete_old_segments(log, NOW_MS, 50)
     assert log.log_start_offset > 0
     assert found.read() == before
     assert not found.is_cut

@@ -6,9 +6,8 @@ import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.api_keys import ADVERTISED, ApiKey
 from brokerd.protocol.error_responses import error_fields
-from brokerd.protocol.valid_versions import ADVERTISED
 
 ERROR = KafkaError(ErrorCode.NOT_CONTROLLER, "ask the controller")
 

@@ -15,8 +15,8 @@ from kio.serial import entity_writer as kio_writer
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
+from brokerd.protocol.api_keys import ADVERTISED
 from brokerd.protocol.schema_writer import FieldShape, shapes
-from brokerd.protocol.valid_versions import ADVERTISED
 
 SERVED = [
     (int(key), version)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_validator.validate_header_and_crc import validate_header_and_crc
+from brokerd.log.log_validator.validate_batch import validate_batch
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (
     HEADER,
@@ -51,7 +51,7 @@ def test_we_read_the_batches_of_another_implementation(records: list[Record], co
     for i, r in enumerate(records):
         builder.append(i, r.timestamp_ms, r.key, r.value, list(r.headers))
     data = memoryview(builder.build())
-    got = list(iter_records(validate_header_and_crc(data, 1 << 24), data))
+    got = list(iter_records(validate_batch(data, 1 << 24), data))
     assert [r[1:] for r in got] == [r[1:] for r in records]
 
 

@@ -8,10 +8,9 @@ import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.api_keys import ADVERTISED, ApiKey
 from brokerd.protocol.request_length_check import ITEMS_MAX, Progress, walker
 from brokerd.protocol.schema_writer import shapes
-from brokerd.protocol.valid_versions import ADVERTISED
 from tests.brokerd.protocol.test_messages import SERVED, sample
 
 MANY = 2**31 - 1

@@ -79,6 +79,17 @@ def test_min_isr_asks_for_no_more_replicas_than_there_are(tmp_path: Path) -> Non
     assert only.high_watermark == 1
 
 
+def test_a_replica_that_a_reassignment_adds_does_not_count_as_out_of_sync(tmp_path: Path) -> None:
+    leader = replica(tmp_path, 1)
+    leader.apply(state(1, leader=1, isr=(1,)), NOW_MS)
+    assert leader.is_under_replicated
+    assert leader.is_at_min_isr
+    assert not leader.is_reassigning
+    leader.apply(state(2, leader=1, isr=(1,), adding=(2,)), NOW_MS)
+    assert not leader.is_under_replicated
+    assert leader.is_reassigning
+
+
 def test_only_the_leader_takes_records_and_fetches(tmp_path: Path) -> None:
     follower = replica(tmp_path, 2)
     follower.apply(state(1, leader=1), NOW_MS)

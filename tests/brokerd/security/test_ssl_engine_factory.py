@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from brokerd.config.tls_settings import TLS13_SUITES, Store, TlsSettings
+from brokerd.config.ssl_configs import TLS13_SUITES, SslConfigs, Store
 from brokerd.security.ssl_engine_factory import (
     StoreError,
     TlsError,
@@ -37,10 +37,10 @@ def inline(chain: str, key: str) -> Store:
     return Store(certificates=chain, key=key)
 
 
-def meets(server: TlsSettings, authority: Authority) -> str:
+def meets(server: SslConfigs, authority: Authority) -> str:
     """A handshake in memory, with a client that trusts the authority; the version it came to."""
     trust = Store(certificates=authority.certificate)
-    ours = client_context(TlsSettings(NONE, trust), check_hostname=True)
+    ours = client_context(SslConfigs(NONE, trust), check_hostname=True)
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     client = ours.wrap_bio(to_client, to_server, server_hostname="localhost")
     broker = server_context(server).wrap_bio(to_server, to_client, server_side=True)
@@ -56,7 +56,7 @@ def meets(server: TlsSettings, authority: Authority) -> str:
 
 def refused(store: Store, password: str | None = None) -> str:
     with pytest.raises(TlsError) as caught:
-        server_context(TlsSettings(store, NONE, password))
+        server_context(SslConfigs(store, NONE, password))
     return str(caught.value)
 
 
@@ -65,14 +65,14 @@ def test_a_key_in_a_file_serves_and_one_in_the_properties_too(
 ) -> None:
     path = tmp_path / "keystore.pem"
     path.write_text(issued.chain + issued.key)
-    assert meets(TlsSettings(Store(str(path)), NONE), authority) == "TLSv1.3"
+    assert meets(SslConfigs(Store(str(path)), NONE), authority) == "TLSv1.3"
     blanks = inline(issued.chain.replace("\n", " "), issued.key.replace("\n", ""))
-    assert meets(TlsSettings(blanks, NONE), authority) == "TLSv1.3"
+    assert meets(SslConfigs(blanks, NONE), authority) == "TLSv1.3"
 
 
 def test_an_encrypted_key_needs_its_password(authority: Authority, issued: Issued) -> None:
     store = inline(issued.chain, issued.encrypted_key("opens it"))
-    assert meets(TlsSettings(store, NONE, "opens it"), authority) == "TLSv1.3"
+    assert meets(SslConfigs(store, NONE, "opens it"), authority) == "TLSv1.3"
     assert refused(store).startswith("ssl.key.password: it must be set")
     assert refused(store, "wrong").startswith("ssl.key.password does not open")
 
@@ -114,10 +114,10 @@ def test_an_rsa_key_that_takes_long_to_sign_with_is_refused(
 def test_what_clients_may_not_know_of_a_file_stands_in_the_text_alone(tmp_path: Path) -> None:
     for path in (tmp_path / "missing.pem", tmp_path):
         with pytest.raises(StoreError) as caught:
-            server_context(TlsSettings(Store(str(path), location_key="its.location"), NONE))
+            server_context(SslConfigs(Store(str(path), location_key="its.location"), NONE))
         assert caught.value.setting == "its.location"
     with pytest.raises(StoreError) as caught:
-        server_context(TlsSettings(inline("", ""), NONE))
+        server_context(SslConfigs(inline("", ""), NONE))
     assert caught.value.setting == "ssl.keystore.certificate.chain"
 
 
@@ -126,26 +126,26 @@ def test_a_trust_store_without_certificates_is_refused(issued: Issued) -> None:
     trust = Store(certificates="-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")
     for each in (trust, Store(certificates="nothing")):
         with pytest.raises(TlsError, match=r"ssl\.truststore\.certificates"):
-            server_context(TlsSettings(key, each, client_auth="required"))
+            server_context(SslConfigs(key, each, client_auth="required"))
         with pytest.raises(TlsError, match=r"ssl\.truststore\.certificates"):
-            server_context(TlsSettings(key, each))
+            server_context(SslConfigs(key, each))
     private = Store(certificates=issued.key)
-    assert "no usable certificates" in problems_of([TlsSettings(key, private)])[0]
+    assert "no usable certificates" in problems_of([SslConfigs(key, private)])[0]
 
 
 def test_versions_and_cipher_suites_are_held_to_what_is_set(
     authority: Authority, issued: Issued
 ) -> None:
     key = inline(issued.chain, issued.key)
-    older = TlsSettings(key, NONE, protocols=("TLSv1.2",))
+    older = SslConfigs(key, NONE, protocols=("TLSv1.2",))
     assert meets(older, authority) == "TLSv1.2"
     suite = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
-    assert meets(TlsSettings(key, NONE, cipher_suites=(suite,)), authority) == "TLSv1.2"
+    assert meets(SslConfigs(key, NONE, cipher_suites=(suite,)), authority) == "TLSv1.2"
     both = (suite, *TLS13_SUITES)
-    assert meets(TlsSettings(key, NONE, cipher_suites=both), authority) == "TLSv1.3"
+    assert meets(SslConfigs(key, NONE, cipher_suites=both), authority) == "TLSv1.3"
     for wrong in (("TLS_AES_128_GCM_SHA256",), ("TLS_NO_SUCH_SUITE",)):
         with pytest.raises(TlsError, match=r"ssl\.cipher\.suites"):
-            server_context(TlsSettings(key, NONE, cipher_suites=wrong))
+            server_context(SslConfigs(key, NONE, cipher_suites=wrong))
 
 
 def test_iana_names_of_cipher_suites_become_those_of_openssl() -> None:

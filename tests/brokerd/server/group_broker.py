@@ -16,7 +16,7 @@ from brokerd.errors import KafkaError
 from brokerd.replication.partition_state import PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
-from brokerd.server.requests.ack_timers import AckQueues
+from brokerd.server.requests.ack_watchers import AckWatchers
 from brokerd.server.requests.request_context import RequestContext
 from brokerd.topic_partition import TopicPartition
 from tests.brokerd.log.support import open_manager
@@ -63,8 +63,9 @@ class GroupBroker:
         self.logs = open_manager([str(self.directory)], BROKER_ID, now_ms=self.clock.now_ms())
         self.replicas = ReplicaManager(self.logs, BROKER_ID, self.clock)
         self.groups = GroupCoordinatorService(
-            self.config, self.clock, self.replicas, cast(BrokerLifecycle, self.cluster), AckQueues()
-        )
+            self.config, self.clock, self.replicas, cast(BrokerLifecycle, self.cluster),
+            AckWatchers(),
+        )  # fmt: skip
 
     async def stop(self) -> None:
         await self.groups.stop()

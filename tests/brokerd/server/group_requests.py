@@ -5,7 +5,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.api_keys import ADVERTISED, ApiKey
 from brokerd.protocol.messages import (
     decode_request,
     decode_response,
@@ -14,7 +14,6 @@ from brokerd.protocol.messages import (
     request_type,
     response_is_flexible,
 )
-from brokerd.protocol.valid_versions import ADVERTISED
 from brokerd.server.wiring import group_handlers
 from brokerd.topic_partition import TopicPartition
 from tests.brokerd.server.group_broker import LISTENER, GroupBroker, context

@@ -6,7 +6,7 @@ from typing import Any
 
 from brokerd.cluster.metadata_image import MetadataImage
 from brokerd.metric_counters import BrokerMetrics
-from brokerd.server.requests.leader_check import LedPartitions
+from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.topic_partition import TopicPartition
 
 

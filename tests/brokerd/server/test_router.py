@@ -18,7 +18,7 @@ from brokerd.protocol.messages import encode_request
 from brokerd.protocol.records import Record, encode_batch
 from brokerd.replication.partition import Partition
 from brokerd.server import router as router_module
-from brokerd.server.network import connection_expiry
+from brokerd.server.network import idle_expiry_manager
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce import produce_responder
 from brokerd.server.produce.append_queues import AppendQueues
@@ -150,7 +150,7 @@ async def until(condition: Any) -> None:
 async def test_what_is_sent_behind_a_request_that_waits_takes_no_memory_from_others(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, together: int
 ) -> None:
-    monkeypatch.setattr(connection_expiry, "STALLED_S", 0.2)
+    monkeypatch.setattr(idle_expiry_manager, "STALLED_S", 0.2)
     readers = []
     large = join(LARGE_BYTES)
     for number in range(2):

@@ -3,8 +3,7 @@
 from typing import Any
 from unittest.mock import Mock
 
-from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.valid_versions import ADVERTISED
+from brokerd.protocol.api_keys import ADVERTISED, ApiKey
 from brokerd.server.wiring import handlers
 
 

@@ -2,8 +2,12 @@
 
 import msgpack
 
-from brokerd.coordinator.group import records
-from brokerd.coordinator.group.records import OffsetRecord, OffsetValue
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    OffsetRecord,
+    OffsetValue,
+    encode_key,
+    encode_value,
+)
 from console.records import field_paths
 from console.records.display_options import DisplayOptions
 from console.records.shown_record import MASKED, shown_record
@@ -49,7 +53,7 @@ def test_columns_and_encodings_show_nothing_that_is_masked():
 
 def test_records_of_internal_topics_are_decoded_by_themselves():
     record = OffsetRecord("billing", "orders", 3, OffsetValue(41, 7, "", 1_000))
-    key, value = records.encode_key(record), records.encode_value(record)
+    key, value = encode_key(record), encode_value(record)
     shown = shown_record("__consumer_offsets", a_record(value, key), [])
     assert shown.key.preview == '{"group": "billing", "topic": "orders", "partition": 3}'
     assert '"offset": 41' in shown.value.text

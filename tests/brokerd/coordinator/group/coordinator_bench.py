@@ -7,8 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import deletion, join_group, leave_group, offset_commit, sync_group
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
+from brokerd.coordinator.group import (
+    delete_groups,
+    join_group,
+    leave_group,
+    offset_commit,
+    sync_group,
+)
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    GroupsRecord,
+    decode,
+    encode_key,
+    encode_value,
+)
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import (
     CommitRequest,
@@ -25,7 +37,6 @@ from brokerd.coordinator.group.messages import (
     SyncRequest,
     Write,
 )
-from brokerd.coordinator.group.records import GroupsRecord, decode, encode_key, encode_value
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition
 from tests.support.manual_clock import ManualClock
@@ -39,7 +50,7 @@ RANGE = (("range", b"\x00\x00\x00\x00\x00\x01\x00\x01t\x00\x00\x00\x00"),)
 class Bench:
     """Calls return the reply that came at once, None where the request waits."""
 
-    config: GroupConfig = field(default_factory=GroupConfig)
+    config: GroupCoordinatorConfig = field(default_factory=GroupCoordinatorConfig)
     clock: ManualClock = field(default_factory=ManualClock)
     hold_writes: bool = False
     log: list[tuple[bytes, bytes | None]] = field(default_factory=list)
@@ -168,14 +179,16 @@ class Bench:
 
     def delete(self, group_id: str = GROUP) -> ErrorCode | None:
         ticket = self._ticket()
-        self.take(self.core.handle(self.clock.now_ms(), deletion.delete_group, ticket, group_id))
+        self.take(
+            self.core.handle(self.clock.now_ms(), delete_groups.delete_group, ticket, group_id)
+        )
         reply: DeleteReply | None = self.replies.get(ticket)
         return None if reply is None else reply.error
 
     def delete_offsets(self, *partitions: TopicPartition) -> list[ErrorCode]:
         ticket = self._ticket()
         effects = self.core.handle(
-            self.clock.now_ms(), deletion.delete_offsets, ticket, GROUP, partitions
+            self.clock.now_ms(), delete_groups.delete_offsets, ticket, GROUP, partitions
         )
         self.take(effects)
         reply: OffsetsReply = self.replies[ticket]

@@ -2,12 +2,16 @@
 
 import pytest
 
-from brokerd.config.group_config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
+from brokerd.config.group_coordinator_config import (
+    NEW_MEMBER_JOIN_TIMEOUT_MS,
+    PENDING_MEMBERS_MAX,
+    GroupCoordinatorConfig,
+)
 from brokerd.coordinator.group.messages import LeavingMember
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, RANGE, Bench
 
-DELAY_MS = GroupConfig().initial_rebalance_delay_ms
+DELAY_MS = GroupCoordinatorConfig().initial_rebalance_delay_ms
 STICKY = (("sticky", b"s"),)
 
 
@@ -37,7 +41,7 @@ def test_a_new_member_prolongs_the_initial_delay_up_to_the_rebalance_timeout() -
 
 
 def test_without_an_initial_delay_the_group_forms_at_once() -> None:
-    bench = Bench(GroupConfig(initial_rebalance_delay_ms=0))
+    bench = Bench(GroupCoordinatorConfig(initial_rebalance_delay_ms=0))
     ticket = bench.send_join()
     bench.pass_time(0)
     assert bench.replies[ticket].generation == 1
@@ -219,7 +223,7 @@ def test_a_new_member_that_gave_up_is_dropped_in_the_end() -> None:
 
 
 def test_a_full_group_refuses_new_members_and_keeps_its_members() -> None:
-    bench = Bench(GroupConfig(size_max=2))
+    bench = Bench(GroupCoordinatorConfig(size_max=2))
     leader, follower = bench.stable_group(2)
     reply = bench.join()
     assert reply is not None
@@ -230,7 +234,7 @@ def test_a_full_group_refuses_new_members_and_keeps_its_members() -> None:
 
 
 def test_a_joining_group_is_filled_only_to_its_size() -> None:
-    bench = Bench(GroupConfig(size_max=2))
+    bench = Bench(GroupCoordinatorConfig(size_max=2))
     tickets = [bench.send_join() for _ in range(3)]
     assert bench.replies[tickets[2]].error is ErrorCode.GROUP_MAX_SIZE_REACHED
     bench.pass_time(2 * DELAY_MS)
@@ -238,7 +242,7 @@ def test_a_joining_group_is_filled_only_to_its_size() -> None:
 
 
 def test_a_place_is_free_again_after_a_leave() -> None:
-    bench = Bench(GroupConfig(size_max=1))
+    bench = Bench(GroupCoordinatorConfig(size_max=1))
     member = bench.stable_group()[0]
     assert bench.leave(LeavingMember(member.member_id)) == (ErrorCode.NONE,)
     bench.send_join(protocols=RANGE)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group.messages import OffsetToCommit
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, Bench
@@ -11,7 +11,7 @@ AT_10 = OffsetToCommit("t", 0, 10)
 AT_20 = OffsetToCommit("t", 0, 20)
 OTHER_TOPIC = OffsetToCommit("u", 3, 5)
 OK = [ErrorCode.NONE]
-CHECK_MS = GroupConfig().offsets_retention_check_ms
+CHECK_MS = GroupCoordinatorConfig().offsets_retention_check_ms
 
 
 def test_an_outsider_commits_to_a_group_without_members() -> None:
@@ -132,6 +132,6 @@ def test_offsets_and_groups_survive_a_restart() -> None:
 def test_a_group_that_grew_too_large_for_the_settings_rebalances_on_load() -> None:
     bench = Bench()
     bench.stable_group(2)
-    bench.config = GroupConfig(size_max=1)
+    bench.config = GroupCoordinatorConfig(size_max=1)
     bench.restart()
     assert bench.state() == "PreparingRebalance"

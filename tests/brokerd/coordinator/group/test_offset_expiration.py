@@ -2,19 +2,19 @@
 
 import pytest
 
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import group_metadata
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.messages import LeavingMember, OffsetToCommit
-from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, Bench
 
 AT_10 = OffsetToCommit("t", 0, 10)
 AT_20 = OffsetToCommit("t", 0, 20)
 OTHER_TOPIC = OffsetToCommit("u", 3, 5)
-WEEK_MS = GroupConfig().offsets_retention_ms
-CHECK_MS = GroupConfig().offsets_retention_check_ms
+WEEK_MS = GroupCoordinatorConfig().offsets_retention_ms
+CHECK_MS = GroupCoordinatorConfig().offsets_retention_check_ms
 
 
 def left_by_a_sweep(bench: Bench, slices: int) -> list[tuple[int, int]]:
@@ -56,7 +56,7 @@ def test_a_groups_offsets_expire_after_it_became_empty() -> None:
 
 
 def test_a_stable_groups_offsets_of_topics_it_left_expire() -> None:
-    bench = Bench(GroupConfig(offsets_retention_ms=600_000))
+    bench = Bench(GroupCoordinatorConfig(offsets_retention_ms=600_000))
     member = bench.stable_group(session_timeout_ms=1_800_000)[0]
     bench.commit(AT_10, OTHER_TOPIC, member_id=member.member_id, generation=1)
     bench.pass_time(600_000 + CHECK_MS)
@@ -86,14 +86,14 @@ def test_an_offset_being_committed_anew_is_not_expired() -> None:
 
 
 def test_a_sweep_of_many_groups_takes_many_slices() -> None:
-    bench = Bench(GroupConfig(offsets_retention_ms=1_000))
+    bench = Bench(GroupCoordinatorConfig(offsets_retention_ms=1_000))
     for number in range(120):
         bench.commit(AT_10, group_id=f"g{number}")
     assert [groups for groups, _ in left_by_a_sweep(bench, slices=4)] == [71, 22, 0, 0]
 
 
 def test_a_sweep_of_many_offsets_takes_many_slices() -> None:
-    bench = Bench(GroupConfig(offsets_retention_ms=1_000))
+    bench = Bench(GroupCoordinatorConfig(offsets_retention_ms=1_000))
     for number in range(3):
         offsets = [OffsetToCommit("t", partition, 10) for partition in range(1_500)]
         bench.commit(*offsets, group_id=f"g{number}")
@@ -101,7 +101,7 @@ def test_a_sweep_of_many_offsets_takes_many_slices() -> None:
 
 
 def test_the_offsets_of_one_large_group_go_in_many_slices_and_it_goes_with_the_last() -> None:
-    bench = Bench(GroupConfig(offsets_retention_ms=1_000))
+    bench = Bench(GroupCoordinatorConfig(offsets_retention_ms=1_000))
     bench.commit(*(OffsetToCommit("t", partition, 10) for partition in range(4_500)))
     assert left_by_a_sweep(bench, slices=3) == [(1, 2_500), (1, 500), (0, 0)]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from brokerd.config.group_config import GroupConfig
-from brokerd.coordinator.group import deletion
-from brokerd.coordinator.group.deadline_heap import Deadline, Timer
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
+from brokerd.coordinator.group import delete_groups
+from brokerd.coordinator.group.coordinator_timer import Deadline, Timer
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import GroupState
@@ -31,7 +31,7 @@ class Life:
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         size_max = self.random.choice([3, 100])
-        self.bench = Bench(GroupConfig(size_max=size_max, initial_rebalance_delay_ms=50))
+        self.bench = Bench(GroupCoordinatorConfig(size_max=size_max, initial_rebalance_delay_ms=50))
         self.generation = 0
         self.steps: list[Callable[[], object]] = [
             self.join_new, self.join_new, self.join_again, self.join_again, self.join_static,
@@ -120,11 +120,11 @@ class Life:
         self.bench.tickets += 1
         now_ms = self.bench.clock.now_ms()
         self.bench.take(
-            self.bench.core.handle(now_ms, deletion.delete_group, self.bench.tickets, GROUP)
+            self.bench.core.handle(now_ms, delete_groups.delete_group, self.bench.tickets, GROUP)
         )
 
     def forget(self) -> None:
-        self.bench.handle(deletion.forget_topics, {"t"})
+        self.bench.handle(delete_groups.forget_topics, {"t"})
 
 
 def check(bench: Bench) -> None:

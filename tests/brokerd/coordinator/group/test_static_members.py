@@ -1,7 +1,7 @@
 """Static members: replaced without a rebalance where nothing changes, fenced, and slow to leave."""
 
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.coordinator.group.messages import LeavingMember
-from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, Bench
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from brokerd.config.group_config import GroupConfig
+from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
+from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.coordinator.group.messages import JoinReply, LeavingMember
-from brokerd.coordinator.group.records import GroupRecord
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, Bench
 
-DELAY_MS = GroupConfig().initial_rebalance_delay_ms
+DELAY_MS = GroupCoordinatorConfig().initial_rebalance_delay_ms
 
 
 def two_joined(bench: Bench) -> list[JoinReply]:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brokerd.log import checkpoint_file, retention
+from brokerd.log import checkpoint_file
 from brokerd.log.cleaner.worker_messages import Limits
+from brokerd.log.delete_old_segments import delete_old_segments
 from brokerd.log.segments import offset_for_timestamp
 from brokerd.protocol.records import read_header, write_crc
 from tests.brokerd.log.cleaner.support import (
@@ -187,6 +188,6 @@ def test_an_empty_segment_that_compaction_left_is_let_go_by_retention(tmp_path: 
         log.append(keyed([(b"k", b"x" * 2000)]), keyed([(b"k", b"y" * 900)]))
         log.roll()
     log.clean()
-    retention.apply(log.log, NOW_MS + 10**12, log.log.high_watermark)
+    delete_old_segments(log.log, NOW_MS + 10**12, log.log.high_watermark)
     assert log.content() == []
     assert log.log.log_start_offset == 4

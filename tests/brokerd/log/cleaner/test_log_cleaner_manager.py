@@ -10,14 +10,15 @@ from uuid import uuid4
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import checkpoint_file, retention
+from brokerd.log import checkpoint_file
 from brokerd.log.cleaner.cleaning_round import clean
 from brokerd.log.cleaner.log_cleaner_manager import (
     Listener,
     LogCleanerManager,
 )
 from brokerd.log.cleaner.worker_messages import Job, SegmentGroupDone
-from brokerd.log.segments.segment import Segment
+from brokerd.log.delete_old_segments import delete_old_segments
+from brokerd.log.segments.log_segment import LogSegment
 from tests.brokerd.log.cleaner.support import (
     COMMIT,
     COMPACTED,
@@ -192,14 +193,14 @@ def test_a_log_that_cannot_be_read_is_uncleanable_and_those_behind_it_are_cleane
         other.append([keyed([(b"k", b"x" * 90)])], 0, NOW_MS)
     other.roll(NOW_MS)
     other.high_watermark = other.log_end_offset
-    first_batch_timestamp = Segment.first_batch_timestamp
+    first_batch_timestamp = LogSegment.first_batch_timestamp
 
-    def refuse(segment: Segment) -> int:
+    def refuse(segment: LogSegment) -> int:
         if segment.directory == log.log.directory:
             raise OSError(errno.EIO, "Input/output error", segment.directory)
         return first_batch_timestamp(segment)
 
-    monkeypatch.setattr(Segment, "first_batch_timestamp", refuse)
+    monkeypatch.setattr(LogSegment, "first_batch_timestamp", refuse)
     cleaner.tick(NOW_MS)
     assert [job.directory for job, _ in workers.waiting] == [other.directory]
     assert "Input/output error" in cleaner.uncleanable["t", 0]
@@ -282,7 +283,7 @@ def cut(log: CompactedLog) -> None:
 
 def lose(log: CompactedLog) -> None:
     log.log.delete_records_before(40)
-    retention.apply(log.log, NOW_MS, log.log.high_watermark)
+    delete_old_segments(log.log, NOW_MS, log.log.high_watermark)
 
 
 def remove(log: CompactedLog) -> None:

@@ -10,7 +10,7 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.log_context import LogContext
-from brokerd.log.segments.segment import Segment
+from brokerd.log.segments.log_segment import LogSegment
 from brokerd.log.stage_append import AppendResult
 from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
@@ -45,11 +45,11 @@ def test_records_are_visible_when_they_are_synced(tmp_path: Path) -> None:
 def append_without_files(partition: Partition) -> list[AppendResult]:
     """Append a record whose sync cannot begin."""
 
-    def refuse(segment: Segment) -> None:
+    def refuse(segment: LogSegment) -> None:
         raise OSError(errno.EMFILE, "Too many open files", segment.directory)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Segment, "flush_indexes", refuse)
+        patched.setattr(LogSegment, "flush_indexes", refuse)
         return partition.append([batch()], NOW_MS)
 
 

@@ -1,147 +1,158 @@
-"""What is opened before it is appended, and what is refused then."""
+"""A producer's batch: what its header and its CRC have it refused for, and what is plain."""
 
-from dataclasses import replace
+import struct
+from contextlib import suppress
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_validator.validate_and_recompress import Work
-from brokerd.log.log_validator.validate_batch import AT_ONCE_RECORDS, validate_batch
+from brokerd.log.log_validator.validate_batch import (
+    has_odd_header,
+    is_plain,
+    validate_batch,
+)
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (
-    HEADER,
+    CONTROL,
+    DELETE_HORIZON,
     HEADER_BYTES,
-    TRANSACTIONAL,
+    LOG_APPEND_TIME,
     Record,
     encode_batch,
-    read_header,
+    iter_records,
     write_crc,
 )
+from tests.brokerd.protocol.generated_records import codecs, some_records
 
-HEADER_ONLY, ALL = False, True
-"""brokerd.validate.records"""
-DELETED, COMPACTED = LogConfig(), LogConfig(cleanup_policy=("compact",))
-TWO = [Record(0, 1, b"k", b"v"), Record(0, 2, b"k", b"v")]
-NOW_MS = 1_700_000_000_000
-OFFSET_DELTA_AT = HEADER_BYTES + 3
+LIMIT = 1 << 20
 
 
-def garbage(codec: Codec) -> bytearray:
-    """A batch with a right header and a right CRC around bytes that are no records."""
-    batch = encode_batch(TWO, codec=codec)
-    batch[HEADER_BYTES:] = b"\xff" * (len(batch) - HEADER_BYTES)
-    write_crc(batch)
-    return batch
-
-
-def misnumbered() -> bytearray:
-    batch = encode_batch(TWO)
-    batch[OFFSET_DELTA_AT] = 2
-    write_crc(batch)
-    return batch
-
-
-def checked(batch: bytearray, validates_all: bool, log: LogConfig, version: int = 9) -> Work | None:
-    return validate_batch(memoryview(batch), version, validates_all, log, "t-0", NOW_MS)
-
-
-def refusal(batch: bytearray, validates_all: bool, log: LogConfig, version: int = 9) -> ErrorCode:
+def refusal(batch: bytearray, limit: int = LIMIT) -> ErrorCode:
     with pytest.raises(KafkaError) as caught:
-        checked(batch, validates_all, log, version)
+        validate_batch(memoryview(batch), limit)
     return caught.value.code
 
 
-@pytest.mark.parametrize(("validates_all", "log"), [(HEADER_ONLY, COMPACTED), (ALL, DELETED)])
-@pytest.mark.parametrize(
-    "batch", [misnumbered(), *(garbage(codec) for codec in Codec)], ids=lambda _: ""
-)
-def test_garbage_with_a_right_crc_is_refused_where_batches_are_opened(
-    batch: bytearray, validates_all: bool, log: LogConfig
-) -> None:
-    assert refusal(batch, validates_all, log) in (
-        ErrorCode.INVALID_RECORD,
-        ErrorCode.CORRUPT_MESSAGE,
-    )
-    assert checked(encode_batch(TWO), validates_all, log) is None
-
-
-def test_elsewhere_the_header_alone_is_looked_at() -> None:
-    assert checked(garbage(Codec.NONE), HEADER_ONLY, DELETED) is None
-
-
-def test_a_record_without_a_key_is_refused_on_a_compacted_topic_only() -> None:
-    batch = encode_batch([Record(0, 1, None, b"v")])
-    assert refusal(batch, HEADER_ONLY, COMPACTED) is ErrorCode.INVALID_RECORD
-    assert checked(batch, ALL, DELETED) is None
-
-
-def batch_at(first_ms: int, last_ms: int) -> bytearray:
-    return encode_batch([Record(0, first_ms, b"k", b"v"), Record(0, last_ms, b"k", b"v")])
-
-
-LIMITED = LogConfig(message_timestamp_before_max_ms=60_000, message_timestamp_after_max_ms=1000)
-
-
-@pytest.mark.parametrize(
-    ("first_ms", "last_ms"), [(NOW_MS - 60_001, NOW_MS), (NOW_MS, NOW_MS + 1001)]
-)
-def test_a_timestamp_too_far_from_now_is_refused_where_the_topic_says_so(
-    first_ms: int, last_ms: int
-) -> None:
-    batch = batch_at(first_ms, last_ms)
-    assert refusal(batch, HEADER_ONLY, LIMITED) is ErrorCode.INVALID_TIMESTAMP
-    assert checked(batch, HEADER_ONLY, DELETED) is None
-    stamped = replace(LIMITED, message_timestamp_type="LogAppendTime")
-    assert checked(batch, HEADER_ONLY, stamped) is None
-
-
-@pytest.mark.parametrize("at_ms", [NOW_MS - 60_000, NOW_MS, NOW_MS + 1000, -1])
-def test_a_timestamp_within_the_limits_or_none_passes(at_ms: int) -> None:
-    assert checked(batch_at(at_ms, at_ms), HEADER_ONLY, LIMITED) is None
-
-
-def test_a_lying_timestamp_in_the_header_is_set_right_wherever_it_is_met() -> None:
-    batch = encode_batch(TWO)
-    HEADER.pack_into(batch, 0, *read_header(batch)._replace(max_timestamp=-1))
+def with_field(position: int, format_: str, value: int) -> bytearray:
+    """A good batch with one header field changed and the CRC right again."""
+    batch = encode_batch([Record(0, 1, b"k", b"v"), Record(0, 2, b"k", b"v")])
+    struct.pack_into(format_, batch, position, value)
     write_crc(batch)
-    assert checked(batch, HEADER_ONLY, DELETED) is None
-    assert read_header(batch).max_timestamp == TWO[-1].timestamp_ms
+    return batch
 
 
-@pytest.mark.parametrize("codec", list(Codec))
-def test_a_batch_is_compressed_anew_only_where_its_codec_is_not_the_topics(codec: Codec) -> None:
-    lz4 = LogConfig(compression_type="lz4", compression_lz4_level=12)
-    batch = encode_batch(TWO, codec=codec)
-    assert checked(batch, HEADER_ONLY, LogConfig(compression_type="producer")) is None
-    work = checked(batch, HEADER_ONLY, lz4)
-    if codec is Codec.LZ4:
-        assert work is None
-    else:
-        assert work is not None
-        assert work[:2] == (Codec.LZ4, 12)
+@given(st.binary(max_size=300))
+def test_garbage_is_refused_and_never_breaks_anything(data: bytes) -> None:
+    refusal(bytearray(data))
+
+
+@given(some_records, codecs, st.data())
+def test_damage_inside_is_told_as_such(
+    records: list[Record], codec: Codec, data: st.DataObject
+) -> None:
+    batch = encode_batch(records, codec=codec)
+    at = data.draw(st.integers(HEADER_BYTES, len(batch) - 1))
+    batch[at] ^= data.draw(st.integers(1, 255))
+    assert refusal(batch) is ErrorCode.CORRUPT_MESSAGE
+    write_crc(batch)  # a batch that lies inside: the header is fine, the records may not be
+    header = validate_batch(memoryview(batch), LIMIT)
+    with suppress(KafkaError):
+        list(iter_records(header, memoryview(batch)))
+
+
+@pytest.mark.parametrize("size", [0, 10, 16, 30, 60, 61, 165])
+def test_a_torn_batch_is_no_batch(size: int) -> None:
+    batch = encode_batch([Record(0, 1, b"k", b"v" * 100)])
+    assert refusal(batch[:size]) is ErrorCode.INVALID_RECORD
+
+
+def test_two_batches_for_one_partition_are_refused() -> None:
+    batch = encode_batch([Record(0, 1, b"k", b"v")])
+    assert refusal(batch + batch) is ErrorCode.INVALID_RECORD
+
+
+def test_a_batch_over_the_limit_is_too_large() -> None:
+    batch = encode_batch([Record(0, 1, None, bytes(100))])
+    assert refusal(batch, limit=len(batch) - 1) is ErrorCode.MESSAGE_TOO_LARGE
+    assert validate_batch(memoryview(batch), len(batch)).size_bytes == len(batch)
 
 
 @pytest.mark.parametrize(
-    ("codec", "value"), [(Codec.NONE, b"v"), (Codec.ZSTD, b"v"), (Codec.ZSTD, bytes(1000))]
+    ("position", "format_", "value", "code"),
+    [
+        (0, ">q", 5, ErrorCode.INVALID_RECORD),
+        (16, ">b", 1, ErrorCode.INVALID_RECORD),
+        (16, ">b", 3, ErrorCode.CORRUPT_MESSAGE),
+        (21, ">h", 5, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE),
+        (21, ">h", CONTROL, ErrorCode.INVALID_RECORD),
+        (23, ">i", 7, ErrorCode.INVALID_RECORD),
+        (57, ">i", 3, ErrorCode.INVALID_RECORD),
+        (57, ">i", -1, ErrorCode.INVALID_RECORD),
+        (43, ">q", 9, ErrorCode.INVALID_RECORD),
+        (8, ">i", -20, ErrorCode.CORRUPT_MESSAGE),
+        (8, ">i", 20, ErrorCode.CORRUPT_MESSAGE),
+    ],
 )
-def test_a_small_batch_is_opened_at_once_and_a_large_one_later(codec: Codec, value: bytes) -> None:
-    small = encode_batch([Record(0, 1, b"k", b"v")] * AT_ONCE_RECORDS, codec=codec)
-    large = encode_batch([Record(0, 1, b"k", value)] * (AT_ONCE_RECORDS + 1), codec=codec)
-    assert checked(small, ALL, DELETED) is None
-    assert checked(large, ALL, DELETED) is not None
+def test_a_header_that_lies_is_refused(
+    position: int, format_: str, value: int, code: ErrorCode
+) -> None:
+    batch = with_field(position, format_, value)
+    assert refusal(batch) is code
+    assert not is_plain(memoryview(batch), LIMIT)
 
 
-def test_a_small_bomb_does_not_go_off_at_once() -> None:
-    bomb = encode_batch([Record(0, 1, b"k", bytes(1 << 20))], codec=Codec.ZSTD)
-    assert len(bomb) < 1000
-    assert checked(bomb, ALL, DELETED) is not None
+@pytest.mark.parametrize(
+    ("position", "format_", "value"),
+    [
+        (21, ">h", LOG_APPEND_TIME),
+        (21, ">h", DELETE_HORIZON),
+        (27, ">q", -2),
+        (27, ">q", 3),
+        (35, ">q", 0),
+        (35, ">q", -1),
+        (35, ">q", -2),
+    ],
+)
+def test_a_header_that_the_records_can_set_right_is_odd(
+    position: int, format_: str, value: int
+) -> None:
+    batch = memoryview(with_field(position, format_, value))
+    assert has_odd_header(validate_batch(batch, LIMIT))
+    assert not is_plain(batch, LIMIT)
 
 
-def test_zstd_and_transactions_are_refused_where_apache_kafka_refuses_them() -> None:
-    zstd = encode_batch(TWO, codec=Codec.ZSTD)
-    unsupported = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
-    assert refusal(zstd, HEADER_ONLY, DELETED, version=6) is unsupported
-    assert checked(zstd, HEADER_ONLY, DELETED, version=7) is None
-    unauthorized = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    assert refusal(encode_batch(TWO, attributes=TRANSACTIONAL), ALL, DELETED) is unauthorized
+@given(some_records, codecs)
+def test_a_sound_batch_is_plain_and_so_is_one_without_times(
+    records: list[Record], codec: Codec
+) -> None:
+    for each in (records, [record._replace(timestamp_ms=-1) for record in records]):
+        batch = memoryview(encode_batch(each, codec=codec))
+        assert is_plain(batch, LIMIT)
+        assert not has_odd_header(validate_batch(batch, LIMIT))
+        assert not is_plain(batch, LIMIT, codec - 1)
+        assert not is_plain(batch, len(batch) - 1)
+
+
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.ZSTD])
+def test_no_batch_says_more_records_than_its_bytes_can_hold(codec: Codec) -> None:
+    records = [Record(0, -1, None, None)] * 9
+    batch = encode_batch(records, codec=codec)
+    assert is_plain(memoryview(batch), LIMIT)
+    most = 9 if codec == Codec.NONE else (64 << 20) // 7
+    for count in (most, most + 1, (1 << 31) - 1):
+        struct.pack_into(">i", batch, 23, count - 1)
+        struct.pack_into(">i", batch, 57, count)
+        write_crc(batch)
+        assert is_plain(memoryview(batch), LIMIT) == (count <= most)
+        if count > most:
+            assert refusal(batch) is ErrorCode.INVALID_RECORD
+        else:
+            assert validate_batch(memoryview(batch), LIMIT).count == count
+
+
+def test_a_plain_batch_with_a_wrong_crc_is_none() -> None:
+    batch = encode_batch([Record(0, 1, b"k", b"v")])
+    batch[-1] ^= 1
+    assert not is_plain(memoryview(batch), LIMIT)

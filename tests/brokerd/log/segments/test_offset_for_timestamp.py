@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import retention
+from brokerd.log.delete_old_segments import delete_old_segments
 from brokerd.log.io.page_cache import NotInPageCache
 from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.segments.offset_for_timestamp import first_record
@@ -190,7 +190,7 @@ def test_the_largest_timestamp_is_told_until_its_record_is_gone_as_by_kafka(tmp_
         log.delete_records_before(start)
         assert offset_for_timestamp.largest(log) == (1, NOW_MS + 9, 0)
     log.roll(NOW_MS)
-    assert retention.apply(log, NOW_MS, 4) == [0]
+    assert delete_old_segments(log, NOW_MS, 4) == [0]
     assert offset_for_timestamp.largest(log) is None
 
 

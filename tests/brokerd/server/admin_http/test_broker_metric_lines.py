@@ -23,6 +23,6 @@ def test_memory_for_frames_is_what_the_limit_leaves_and_endless_without_one(
         socket_server=SimpleNamespace(buffers=buffers),
         is_ready=lambda: True,
     )
-    lines = "".join(BrokerMetricLines._loop(parts)).splitlines()
+    lines = "".join(BrokerMetricLines._socket_server(parts)).splitlines()
     assert "kafka_network_socketserver_memorypoolused 100" in lines
     assert f"kafka_network_socketserver_memorypoolavailable {available}" in lines

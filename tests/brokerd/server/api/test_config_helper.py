@@ -6,8 +6,7 @@ import pytest
 
 from brokerd.config.broker_config import parse
 from brokerd.config.dynamic_broker_config import DynamicBrokerConfig
-from brokerd.config.log_config import TOPIC_KEYS
-from brokerd.config.topic_settings_without_effect import WITHOUT_EFFECT
+from brokerd.config.log_config import TOPIC_KEYS, WITHOUT_EFFECT
 from brokerd.server.api.config_helper import broker_entries, default_entries, topic_entries
 
 PEM_TEXTS = {

@@ -170,13 +170,13 @@ async def test_records_of_many_partitions_are_deleted_in_turns_and_told_in_order
     saved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().call_later(0.05, saved.set_result, None)
 
-    def leader_of(topic: str, index: int) -> SimpleNamespace:
+    def get_partition_or_error(topic: str, index: int) -> SimpleNamespace:
         if index % 2:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         log = SimpleNamespace(is_prepared=True)
         return SimpleNamespace(log=log, delete_records=lambda offset: offset)
 
-    led: Any = SimpleNamespace(leader_of=leader_of)
+    led: Any = SimpleNamespace(get_partition_or_error=get_partition_or_error)
     log_starts: Any = SimpleNamespace(save=lambda *_: saved)
     handler = DeleteRecordsHandler(led, log_starts)
     many = 20_000

@@ -16,8 +16,8 @@ from brokerd.server.api.list_offsets import ListOffsetsHandlers
 from tests.brokerd.server.group_broker import context
 
 
-def handlers_of(leader_of: Callable[[str, int, int], Any]) -> ListOffsetsHandlers:
-    led: Any = SimpleNamespace(leader_of=leader_of)
+def handlers_of(get_partition_or_error: Callable[[str, int, int], Any]) -> ListOffsetsHandlers:
+    led: Any = SimpleNamespace(get_partition_or_error=get_partition_or_error)
     nothing: Any = None
     return ListOffsetsHandlers(led, nothing, nothing)
 
@@ -29,11 +29,11 @@ async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_
     monkeypatch.setattr(event_loop_turns, "TURN_S", 0.0)
     looked_up: list[str] = []
 
-    def leader_of(topic: str, index: int, epoch: int) -> Any:
+    def get_partition_or_error(topic: str, index: int, epoch: int) -> Any:
         looked_up.append(topic)
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
-    handlers = handlers_of(leader_of)
+    handlers = handlers_of(get_partition_or_error)
     names = [f"t-{number}" for number in range(3_000)]
     asked = [SimpleNamespace(partition_index=0, current_leader_epoch=-1, timestamp=-1)]
     topics = [SimpleNamespace(name=name, partitions=asked) for name in names]

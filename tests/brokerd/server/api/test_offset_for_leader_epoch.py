@@ -14,8 +14,10 @@ from brokerd.server.api.offset_for_leader_epoch import OffsetForLeaderEpochHandl
 from tests.brokerd.server.group_broker import context
 
 
-def handlers_of(leader_of: Callable[[str, int, int], Any]) -> OffsetForLeaderEpochHandler:
-    led: Any = SimpleNamespace(leader_of=leader_of)
+def handlers_of(
+    get_partition_or_error: Callable[[str, int, int], Any],
+) -> OffsetForLeaderEpochHandler:
+    led: Any = SimpleNamespace(get_partition_or_error=get_partition_or_error)
     nothing: Any = None
     return OffsetForLeaderEpochHandler(led, nothing)
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from brokerd.errors import ErrorCode
-from brokerd.protocol.api_keys import ApiKey
-from brokerd.protocol.valid_versions import ADVERTISED
+from brokerd.protocol.api_keys import ADVERTISED, ApiKey
 from tests.support.brokerd import BrokerdCluster
 from tests.support.wire import Wire
 

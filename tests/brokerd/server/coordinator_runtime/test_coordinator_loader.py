@@ -10,15 +10,15 @@ import pytest
 
 from brokerd import event_loop_turns
 from brokerd.config.log_config import LogConfig
-from brokerd.coordinator.group.group_store import GroupStore
-from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
-from brokerd.coordinator.group.records import (
+from brokerd.coordinator.group.group_coordinator_record_serde import (
     GroupsRecord,
     OffsetRecord,
     OffsetValue,
     encode_key,
     encode_value,
 )
+from brokerd.coordinator.group.group_store import GroupStore
+from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC
 from brokerd.log.end_transaction_marker import ABORT, COMMIT
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec

@@ -5,14 +5,19 @@ from typing import cast
 
 import pytest
 
+from brokerd.coordinator.group.group_coordinator_record_serde import (
+    GroupRecord,
+    GroupValue,
+    OffsetRecord,
+    OffsetValue,
+)
 from brokerd.coordinator.group.messages import Write
-from brokerd.coordinator.group.records import GroupRecord, GroupValue, OffsetRecord, OffsetValue
 from brokerd.errors import ErrorCode
 from brokerd.log.stage_append import AppendResult
 from brokerd.protocol.records import read_header
 from brokerd.replication.partition import Partition
 from brokerd.server.coordinator_runtime.partition_writer import PartitionWriter
-from brokerd.server.requests.ack_timers import AckQueues
+from brokerd.server.requests.ack_watchers import AckWatchers
 
 NOW_MS = 1_700_000_000_000
 
@@ -60,7 +65,7 @@ def group(write_id: int, protocol_type: str) -> Write:
 
 def append(log: Log, *writes: Write) -> dict[int, ErrorCode]:
     written = Outcomes()
-    group_writes = PartitionWriter(cast(Partition, log), AckQueues(), 5_000, written)
+    group_writes = PartitionWriter(cast(Partition, log), AckWatchers(), 5_000, written)
     group_writes.add(list(writes))
     group_writes.append_queued(NOW_MS)
     return written.outcomes

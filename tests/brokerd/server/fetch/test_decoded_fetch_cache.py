@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brokerd.log.segments import segment_list
+from brokerd.log.segments import log_segments
 from brokerd.metric_counters import LoopTimes
 from brokerd.protocol import messages
 from brokerd.protocol.fetch_request import decode_fetch
@@ -87,7 +87,7 @@ def test_what_is_cold_is_left_to_the_general_way_and_its_file_is_let_go(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, isolation: int
 ) -> None:
     memo = bench.memo(isolation_level=isolation)
-    monkeypatch.setattr(segment_list, "is_cached", lambda *_: False)
+    monkeypatch.setattr(log_segments, "is_cached", lambda *_: False)
     assert not bench.serves(memo, 0, isolation_level=isolation)
     assert bench.pins == 0
     monkeypatch.undo()

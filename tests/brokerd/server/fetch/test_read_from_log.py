@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from brokerd.errors import ErrorCode
-from brokerd.log.segments import segment_list
+from brokerd.log.segments import log_segments
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.fetch_request import READ_COMMITTED, FetchPartition, FetchRequest
 from brokerd.replication.partition import Partition
@@ -81,7 +81,7 @@ def test_no_more_partitions_have_records_than_files_may_be_held(
 
 def test_nor_are_more_read_from_the_disk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attempt_module, "FILES_MAX", 2)
-    monkeypatch.setattr(segment_list, "is_cached", lambda *_: False)
+    monkeypatch.setattr(log_segments, "is_cached", lambda *_: False)
     attempt = bench.attempt(may_block=False)
     assert (len(attempt.pending_reads), len(attempt.replies), bench.pins) == (2, 3, 2)
     for pending in attempt.pending_reads:
@@ -118,8 +118,8 @@ def test_what_is_cut_for_its_files_or_its_first_read_is_not_waited_for(
     sizes = {reply.records.size_bytes for reply in bench.attempt().replies}
     (each,) = sizes
     assert not bench.attempt(min_bytes=COUNT * each + 1).is_enough
-    monkeypatch.setattr(segment_list, "READ_AHEAD_BYTES", 500)
-    monkeypatch.setattr(segment_list, "is_cached", lambda _fd, _at, size_bytes: size_bytes < 500)
+    monkeypatch.setattr(log_segments, "READ_AHEAD_BYTES", 500)
+    monkeypatch.setattr(log_segments, "is_cached", lambda _fd, _at, size_bytes: size_bytes < 500)
     attempt = bench.attempt(min_bytes=COUNT * each, may_block=False)
     assert sum(reply.records.size_bytes for reply in attempt.replies) < COUNT * 500
     assert attempt.is_enough

@@ -138,7 +138,9 @@ def test_a_log_of_another_topic_id_than_the_clusters_is_not_read() -> None:
     new = UUID(int=2)
     stale = SimpleNamespace(log=SimpleNamespace(topic_id=UUID(int=1)))
     image = SimpleNamespace(names_by_id={new.bytes: "t"})
-    stale_led: Any = SimpleNamespace(image=image, leader_of=lambda topic, index, epoch: stale)
+    stale_led: Any = SimpleNamespace(
+        image=image, get_partition_or_error=lambda topic, index, epoch: stale
+    )
     with pytest.raises(KafkaError) as caught:
         led_partition(stale_led, FetchPartition("", 0, 0, 1, topic_id=new.bytes))
     assert caught.value.code is ErrorCode.INCONSISTENT_TOPIC_ID

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from brokerd.config.broker_config import BrokerConfig, parse
-from brokerd.config.tls_settings import TlsSettings
+from brokerd.config.ssl_configs import SslConfigs
+from brokerd.security import ssl_factory
 from brokerd.security.ssl_engine_factory import TlsError
-from brokerd.server.network import ssl_factory
 from brokerd.server.network.listener_sockets import UNPACED, BindError, ListenerSockets
 from tests.support.pki import Authority
 from tests.support.ports import free_port
@@ -98,7 +98,7 @@ async def test_others_are_served_while_stores_are_opened(
 ) -> None:
     served = threading.Event()
 
-    def slow(settings: TlsSettings) -> ssl.SSLContext:
+    def slow(settings: SslConfigs) -> ssl.SSLContext:
         assert served.wait(30), "the event loop stands still"
         return ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 

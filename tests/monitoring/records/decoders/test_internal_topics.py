@@ -5,20 +5,21 @@ import struct
 
 import pytest
 
-from brokerd.coordinator.group import records
-from brokerd.coordinator.group.records import (
+from brokerd.coordinator.group.group_coordinator_record_serde import (
     GroupRecord,
     GroupValue,
     MemberValue,
     OffsetRecord,
     OffsetValue,
+    encode_key,
+    encode_value,
 )
 from monitoring.records.decoders import internal_topics
 from monitoring.records.decoders.internal_topics import CONSUMER_OFFSETS, TOPICS, TRANSACTION_STATE
 
 
 def decoded(record) -> tuple[dict, dict]:
-    key, value = records.encode_key(record), records.encode_value(record)
+    key, value = encode_key(record), encode_value(record)
     assert value is not None
     return (
         json.loads(internal_topics.key(CONSUMER_OFFSETS, key)),
