@@ -13,7 +13,7 @@ from celery import bootsteps
 
 from monitoring import redis_client
 from monitoring.background import heartbeats
-from monitoring.ticks.delete_old_samples import delete_old_samples
+from monitoring.ticks.free_redis_memory import free_redis_memory
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class Heartbeat(bootsteps.StartStopStep):
                 heartbeats.record(queue)
         except redis_client.RedisFull:
             if "sampling" in queues:
-                delete_old_samples()
+                free_redis_memory()
         except redis_client.RedisDown as error:
             if not self._is_redis_down:
                 log.warning("no heartbeat: %s", error)

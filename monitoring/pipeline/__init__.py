@@ -8,5 +8,5 @@ backfill                what is to be computed again
 runs                    stores what became of each job, and when it is tried again
 jobs                    does a job; workspace publishes its files in the manifests
 level_figures           stores the figures for the page of the pipeline and /metrics
-tasks.refresh           deletes what is older than the retention: delete_expired
+tasks.refresh           deletes what is older than the retention: delete_expired_history
 """

@@ -19,7 +19,7 @@ from monitoring.history.written_range import WrittenRange
 from monitoring.pipeline import (
     backfill,
     cluster_lock,
-    delete_expired,
+    delete_expired_history,
     due_jobs,
     jobs,
     level_figures,
@@ -27,7 +27,7 @@ from monitoring.pipeline import (
     workspace,
 )
 from monitoring.pipeline.backfill import Remaining
-from monitoring.pipeline.delete_expired import kept_from_ms
+from monitoring.pipeline.delete_expired_history import kept_from_ms
 from monitoring.pipeline.due_jobs import Job, RollUpJob, TickCounts
 from monitoring.pipeline.models import RunState
 from monitoring.pipeline.tick_counts import read_tick_counts
@@ -84,13 +84,13 @@ def refresh(cluster: Cluster) -> None:
     root = current()
     levels = _read_levels(root, cluster)
     rolled_up = due_jobs.rolled_up_hours(levels.counts)
-    found = delete_expired.expired(list(levels.files), rolled_up, levels.at_ms)
+    found = delete_expired_history.expired(list(levels.files), rolled_up, levels.at_ms)
     if found:  # a roll-up that finds the lock taken waits for the next beat
         with cluster_lock.held(cluster.slug) as is_held:
             if is_held:
-                delete_expired.delete(root, found)
+                delete_expired_history.delete(root, found)
         levels = _read_levels(root, cluster)
-    delete_expired.delete_dead_jobs(root, cluster.slug, levels.at_ms)
+    delete_expired_history.delete_dead_jobs(root, cluster.slug, levels.at_ms)
     _store_state(cluster, levels)
 
 

@@ -6,7 +6,7 @@ from monitoring.history import manifest, reader
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW
 from monitoring.history.parquet_files import read_file
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
-from monitoring.pipeline import delete_expired, workspace
+from monitoring.pipeline import delete_expired_history, workspace
 from monitoring.pipeline.due_jobs import MergeJob, RollUpJob
 from monitoring.spark import history_tables
 from monitoring.spark.jobs import roll_up_and_merge
@@ -149,7 +149,7 @@ def test_a_job_whose_files_are_deleted_meanwhile_fails_and_changes_nothing(
 
     def deleted(*args):
         real(*args)
-        delete_expired.delete(root, manifest.span_folders(root, "local", RAW))
+        delete_expired_history.delete(root, manifest.span_folders(root, "local", RAW))
 
     monkeypatch.setattr(roll_up_and_merge, "roll_up", deleted)
     with pytest.raises(Exception, match="PATH_NOT_FOUND"):

@@ -2,7 +2,7 @@ import os
 
 from monitoring.history.levels import DAY, HOUR, HOUR_MS, MINUTE, RAW
 from monitoring.history.root_folder import SpanFolder
-from monitoring.pipeline import delete_expired
+from monitoring.pipeline import delete_expired_history
 from tests.monitoring.pipeline.test_due_jobs import DAY_START, hour
 
 
@@ -18,14 +18,14 @@ def test_a_span_is_deleted_when_all_of_it_is_older_than_the_retention(settings):
         SpanFolder("local", level, level.span_of(DAY_START)) for level in (MINUTE, HOUR, DAY)
     ]
     rolled_up = {hour(0), hour(1), hour(2)}
-    assert delete_expired.expired(span_folders, rolled_up, hour(4) - 1) == [raw(0)]
-    assert delete_expired.expired(span_folders, rolled_up, hour(48)) == [
+    assert delete_expired_history.expired(span_folders, rolled_up, hour(4) - 1) == [raw(0)]
+    assert delete_expired_history.expired(span_folders, rolled_up, hour(48)) == [
         raw(0),
         raw(1),
         span_folders[3],
     ]
     late = hour(24 * 365 * 3)
-    assert delete_expired.expired(span_folders, rolled_up, late) == [
+    assert delete_expired_history.expired(span_folders, rolled_up, late) == [
         raw(0),
         raw(1),
         *span_folders[3:5],
@@ -34,15 +34,15 @@ def test_a_span_is_deleted_when_all_of_it_is_older_than_the_retention(settings):
 
 def test_nothing_expires_that_is_kept_for_good(settings):
     settings.AERIE_HISTORY_RAW_HOURS = 0
-    assert delete_expired.expired([raw(0), raw(1)], {hour(0)}, hour(9999)) == []
+    assert delete_expired_history.expired([raw(0), raw(1)], {hour(0)}, hour(9999)) == []
 
 
 def test_raw_hours_that_are_not_rolled_up_are_kept_three_times_as_long(settings):
     settings.AERIE_HISTORY_RAW_HOURS = 10
     span_folders = [raw(0), raw(100)]
-    assert delete_expired.expired(span_folders, {hour(0)}, hour(11)) == [raw(0)]
-    assert delete_expired.expired(span_folders, set(), hour(30)) == []
-    assert delete_expired.expired(span_folders, set(), hour(31)) == [raw(0)]
+    assert delete_expired_history.expired(span_folders, {hour(0)}, hour(11)) == [raw(0)]
+    assert delete_expired_history.expired(span_folders, set(), hour(30)) == []
+    assert delete_expired_history.expired(span_folders, set(), hour(31)) == [raw(0)]
 
 
 def test_folders_of_dead_jobs_are_deleted_later(root):
@@ -50,7 +50,7 @@ def test_folders_of_dead_jobs_are_deleted_later(root):
     for folder, _, names in os.walk(root.path("cluster=local", "_jobs", "dead")):
         for path in (folder, *(f"{folder}/{name}" for name in names)):
             os.utime(path, (1000, 1000))
-    delete_expired.delete_dead_jobs(root, "local", 1_000_000 + HOUR_MS)
+    delete_expired_history.delete_dead_jobs(root, "local", 1_000_000 + HOUR_MS)
     assert len(root.entries("cluster=local", "_jobs")) == 1
-    delete_expired.delete_dead_jobs(root, "local", 1_000_001 + HOUR_MS)
+    delete_expired_history.delete_dead_jobs(root, "local", 1_000_001 + HOUR_MS)
     assert root.entries("cluster=local", "_jobs") == []

@@ -6,7 +6,7 @@ import pytest
 from monitoring import redis_client
 from monitoring.clock import now_ms
 from monitoring.ticks import tick_stream
-from monitoring.ticks.delete_old_samples import delete_old_samples
+from monitoring.ticks.free_redis_memory import free_redis_memory
 from monitoring.ticks.tick_stream import put_tick
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
@@ -26,7 +26,7 @@ def test_if_the_newest_minutes_fill_redis_the_largest_stream_is_halved(redis_ser
     try:
         with pytest.raises(redis_client.RedisFull):
             put_tick(noise_tick(first + 20, "large", 100_000))
-        delete_old_samples()
+        free_redis_memory()
         assert put_tick(noise_tick(first + 20, "large", 100_000))
     finally:
         client.config_set("maxmemory", 0)

@@ -1,4 +1,4 @@
-"""Deletes old samples when Redis is full.
+"""Frees memory of Redis by deleting old samples, when it is full.
 
 At `maxmemory` Redis refuses writes but accepts deletes. Samples are normally trimmed when a new one
 is written, so without writes the memory would never be freed. First, samples outside the live
@@ -21,7 +21,7 @@ _PROBE_KEY = "aerie:write-probe"
 log = logging.getLogger(__name__)
 
 
-def delete_old_samples() -> None:
+def free_redis_memory() -> None:
     """Delete old samples of every cluster until Redis accepts writes again. Raises RedisDown."""
     with redis_client.guarded() as client:
         streams = list(client.scan_iter(match=redis_keys.ticks("*"), count=1000))
