@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.records.field_paths import Fields, PathInvalid, TooManyPaths, parse
+from console.records.column_paths import Fields, PathInvalid, TooManyPaths, parse
 
 VALUE = '{"user": {"name": "Ann", "tags": ["a", "b"]}, "a.b": 1, "price": 1.10, "none": null}'
 
