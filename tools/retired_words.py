@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.groups.actions.state_and_members": "console.groups.actions.members_check",
     "console.records.field_paths": "console.records.column_paths",
     "monitoring.pipeline.delete_expired": "monitoring.pipeline.delete_expired_history",
     "monitoring.ticks.delete_old_samples": "monitoring.ticks.free_redis_memory",

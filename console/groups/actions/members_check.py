@@ -1,10 +1,15 @@
-"""The state and the members of a group as facts of a plan, and texts about them."""
+"""The check of every change to a group: does it exist, and has it members?
+
+The review warns of members. Apply refuses while the group has any, as Kafka does.
+"""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.actions.draft import Facts
+from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
+from monitoring.reasons import Reason
 
 NO_GROUP = "DEAD"  # Kafka's state of a group that does not exist
 
@@ -26,6 +31,12 @@ def members_text(members: int) -> str:
         "consumers before you apply.",
         members,
     ) % {"n": members}
+
+
+def refuse_members(gateway: Gateway, group: str) -> None:
+    """Raises GatewayError if the group has members now."""
+    if gateway.groups.describe(group).members:
+        raise GatewayError(Reason("group_has_members"))
 
 
 def no_group_text(group: str) -> str:
