@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.charts.line_data": "console.charts.read_lines",
     "console.groups.actions.state_and_members": "console.groups.actions.members_check",
     "console.records.field_paths": "console.records.column_paths",
     "monitoring.pipeline.delete_expired": "monitoring.pipeline.delete_expired_history",
@@ -194,7 +195,7 @@ RETIRED = {
     "monitoring.pipeline.retention": "monitoring.pipeline.delete_expired_history",
     "monitoring.read_model.partial_sum": "monitoring.partial_sum",
     "group_columns.LagSums": "lag_sums.LagSums",
-    "console.charts.lines": "console.charts.line_data",
+    "console.charts.lines": "console.charts.read_lines",
     "console.dashboard.problems": "console.dashboard.alerts_and_warnings",
     "ClusterProblems": "Outages",
     "console.groups.actions.shared": "console.groups.actions.group_target, state_and_members",

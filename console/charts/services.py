@@ -19,10 +19,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.charts import line_data, measures
+from console.charts import measures, read_lines
 from console.charts.chart_query import ChartQuery
-from console.charts.line_data import Line, Unanswered
 from console.charts.ranges import COMPARE_MS
+from console.charts.read_lines import Line, Unanswered
 from console.ui import times
 from console.ui.texts import sentence, written_history
 from monitoring.history import written_range
@@ -53,18 +53,18 @@ def may_see(rights: Rights, query: ChartQuery) -> bool:
 def chart(slug: str, rights: Rights, query: ChartQuery, now_ms: int) -> Chart:
     """The chart of a query that `may_see` allows. Raises OSError if the history is unavailable."""
     over = Range.until(now_ms, query.range_ms, query.points_max)
-    read = line_data.read(slug, rights, query, over)
+    read = read_lines.read(slug, rights, query, over)
     series = list(read.lines)
     shown = [over]
     if query.compare:
         by_ms = COMPARE_MS[query.compare]
         shown.append(over.earlier(by_ms))
-        earlier = line_data.read(slug, rights, query, shown[-1])
+        earlier = read_lines.read(slug, rights, query, shown[-1])
         series += [
             _as_earlier(line, query.compare, by_ms) for line in earlier.lines[: earlier.compared]
         ]
     if query.other is not None:
-        other = line_data.read(slug, rights, query.other, over)
+        other = read_lines.read(slug, rights, query.other, over)
         series += [_as_other(line, query.other) for line in other.lines[: other.compared]]
     return {
         "kind": "line",

@@ -1,4 +1,4 @@
-"""The lines of a chart: what is read from the history for each kind of chart."""
+"""Reads the lines of a chart from the history, for each kind of chart."""
 
 from __future__ import annotations
 

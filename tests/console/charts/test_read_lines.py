@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.charts.line_data import _numbers
+from console.charts.read_lines import _numbers
 
 
 @given(st.lists(st.floats(-1e18, 1e18, allow_subnormal=False), max_size=20))
