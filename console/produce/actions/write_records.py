@@ -16,7 +16,7 @@ from console.actions.models import Plan
 from console.produce import draft_texts, stored_records, write_outcome
 from console.produce.models import KEPT
 from console.produce.writer import Writer, decrypted_records, waiting_records
-from console.topics.actions import fact_diff
+from console.topics.actions import changes_since_review
 from console.topics.actions.affected_groups import groups_reading
 from console.topics.actions.topic_facts import read_existing
 from console.topics.actions.topic_target import TOPIC_TARGET
@@ -113,7 +113,7 @@ def target_differences(then: Facts, now: Facts) -> list[str]:
     """What changed since the review in the facts of `read_target`."""
     if now[CLEANUP_POLICY] != then[CLEANUP_POLICY]:
         return [_("Its cleanup.policy is “%(policy)s” now.") % {"policy": now[CLEANUP_POLICY]}]
-    return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
+    return changes_since_review.of_existing_topic(then, {**now, "replicas": then["replicas"]})
 
 
 def check_records(facts: Facts, params: Params) -> None:

@@ -1,6 +1,6 @@
 """What is said where things changed between the review of a plan and its application."""
 
-from console.topics.actions.fact_diff import of_existing_topic, of_new_topic
+from console.topics.actions.changes_since_review import of_existing_topic, of_new_topic
 
 NEW = {"exists": False, "brokers": 3, "colliding": [], "objection": ""}
 

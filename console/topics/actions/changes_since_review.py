@@ -1,4 +1,4 @@
-"""Describes the differences between the facts of the review and those of now. Pure."""
+"""Describes what changed since the review: facts of then and of now. Pure."""
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
