@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.audit.services": "console.audit.write_entry",
     "console.topics.actions.fact_diff": "console.topics.actions.changes_since_review",
     "console.charts.line_data": "console.charts.read_lines",
     "console.groups.actions.state_and_members": "console.groups.actions.members_check",

@@ -6,7 +6,7 @@ from django.db import transaction
 
 from console.accounts.principal import Principal
 from console.accounts.services import revoke_all_grants
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.clusters.forms import ClusterForm
 from console.clusters.schema_registry_form import COLUMNS as REGISTRY_COLUMNS
 from console.clusters.security_form import COLUMNS as SECURITY_COLUMNS

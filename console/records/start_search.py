@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from console.accounts.principal import Principal
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.records import masking_rules, read_records
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable

@@ -12,7 +12,7 @@ from dataclasses import replace
 from django.db import transaction
 
 from console.accounts.principal import Principal
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from monitoring.models import Cluster
 from monitoring.own_topics import hidden_on
 from monitoring.reports import report_lifecycle

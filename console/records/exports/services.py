@@ -6,7 +6,7 @@ The search masks them (monitoring/records/search.py), before anything is written
 from collections.abc import Iterator, Mapping
 
 from console.accounts.principal import Principal
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.records import start_search
 from console.records.exports.writers import ExportEnd, Writer
 from console.records.start_search import ExportLimits, SearchQuery

@@ -1,10 +1,9 @@
-"""Writes the audit log: one row and one log line for each change made through the console.
+"""Writes an entry of the audit log: a row and a log line for each change made by the console.
 
 Callers must not pass secrets.
 """
 
 import uuid
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -14,8 +13,6 @@ from django.utils import timezone
 from console.accounts.principal import Principal
 from console.audit.json_lines_file import JsonLinesFile
 from console.audit.models import AuditEntry
-
-REFUSED_SIGN_INS_KEPT = timedelta(days=90)
 
 _lines = JsonLinesFile(settings.AERIE_LOGS / "audit.jsonl")
 
@@ -66,12 +63,6 @@ def record_by(
 ) -> AuditEntry:
     """Record what a principal did."""
     return record(principal.user, action, cluster, resource, before, after, principal.address)
-
-
-def drop_refused_sign_ins() -> None:
-    """Delete old refused sign-ins: anybody can cause them, so their number is not limited."""
-    old = timezone.now() - REFUSED_SIGN_INS_KEPT
-    AuditEntry.objects.drop_refused_sign_ins(before=old)
 
 
 def _line(entry: AuditEntry) -> dict[str, Any]:
