@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.pipeline.job_scheduler": "monitoring.pipeline.run_next_job",
     "console.audit.services": "console.audit.write_entry",
     "console.topics.actions.fact_diff": "console.topics.actions.changes_since_review",
     "console.charts.line_data": "console.charts.read_lines",
@@ -795,7 +796,7 @@ RETIRED = {
     "console.topics.actions.shared": "topic_target, topic_facts, affected_groups, wait_for_leaders",
     "console.schemas.actions.shared": "console.schemas.actions.subject_target, schema_in_plan",
     "monitoring.reports.services": "monitoring.reports.report_lifecycle",
-    "monitoring.pipeline.services": "monitoring.pipeline.job_scheduler",
+    "monitoring.pipeline.services": "monitoring.pipeline.run_next_job",
     "monitoring.history.services": "monitoring.history.locked_writer",
     "monitoring.cluster_events.services": "monitoring.cluster_events.store_events",
     "monitoring.request_metrics.services": "monitoring.request_metrics.request_figures",

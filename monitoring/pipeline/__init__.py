@@ -1,7 +1,7 @@
 """The roll-up of the history (monitoring/history/) to minutes, hours and days, with Spark.
 
 tasks.roll_up           the Celery task of a cluster
-job_scheduler.run_next  takes the cluster's lock (cluster_lock), and calls what follows
+run_next_job.run_next   takes the cluster's lock (cluster_lock), and calls what follows
 tick_counts             how many ticks each level has
 due_jobs                decides which jobs are due: roll-ups, merges of small files
 backfill                what is to be computed again

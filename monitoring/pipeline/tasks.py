@@ -33,13 +33,13 @@ def send_roll_ups() -> None:
 def roll_up(slug: str) -> None:
     """Do the next job of a cluster."""
     # Imported late, so that other processes do not load Spark.
-    from monitoring.pipeline import job_scheduler
+    from monitoring.pipeline import run_next_job
 
     _forget_sent(slug)
     cluster = Cluster.objects.filter(slug=slug).first()
     if cluster is None or Report.objects.filter(state=State.QUEUED).exists():
         return
-    if job_scheduler.run_next(cluster):
+    if run_next_job.run_next(cluster):
         send(slug)
 
 
@@ -66,11 +66,11 @@ def end_lost_runs() -> None:
 @shared_task
 def refresh() -> None:
     """Delete expired history, and store the state of each cluster's levels."""
-    from monitoring.pipeline import job_scheduler, runs
+    from monitoring.pipeline import run_next_job, runs
 
     for cluster in Cluster.objects.all():
         try:
-            job_scheduler.refresh(cluster)
+            run_next_job.refresh(cluster)
         except Exception:  # the history of one cluster must not stop that of the others
             log.exception("the history of %s could not be refreshed", cluster.slug)
     runs.delete_old()

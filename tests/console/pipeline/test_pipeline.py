@@ -12,7 +12,7 @@ from monitoring.history import writer, written_range
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.root_folder import Root, current
 from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
-from monitoring.pipeline import cluster_lock, job_scheduler
+from monitoring.pipeline import cluster_lock, run_next_job
 from monitoring.pipeline.backfill import ATTEMPTS_MAX
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps
@@ -94,7 +94,7 @@ def test_it_says_which_range_was_written(cluster, client_of, operator):
     client = client_of(operator)
     assert "written history" not in client.get(URL).content.decode()
     written_range.store(current(), "local", written_range.WrittenRange(0, DAY_MS, "recorded"))
-    job_scheduler.store_state(cluster)
+    run_next_job.store_state(cluster)
     page = client.get(URL).content.decode()
     range_text = f"from {times.moment(0)} to {times.moment(DAY_MS)}"
     assert f"contains written history {range_text}" in page

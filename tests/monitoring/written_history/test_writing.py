@@ -15,7 +15,7 @@ from monitoring.history.series import Range, Subject
 from monitoring.history.table_specs import TICKS
 from monitoring.management.commands import write_past_history
 from monitoring.models import PipelineRun, PipelineState
-from monitoring.pipeline import cluster_lock, job_scheduler, jobs, workspace
+from monitoring.pipeline import cluster_lock, jobs, run_next_job, workspace
 from monitoring.pipeline.due_jobs import roll_ups
 from monitoring.pipeline.tick_counts import read_tick_counts
 from monitoring.written_history import writing
@@ -199,7 +199,7 @@ def test_while_the_pipeline_is_busy_with_the_cluster_nothing_is_changed(
 
 def test_the_pipeline_does_nothing_while_history_is_removed(recorded, monkeypatch):
     def remove(*_):
-        assert not job_scheduler.run_next(Cluster.objects.get())
+        assert not run_next_job.run_next(Cluster.objects.get())
         assert not PipelineRun.objects.exists()
         return written_range.WrittenRange(0, DAY_MS, "recorded")
 
