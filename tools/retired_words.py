@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.alerts.webhook": "monitoring.alerts.post_webhook",
+    "monitoring.alerts.pending_subjects": "monitoring.alerts.stored_pending_subjects",
     "monitoring.pipeline.job_scheduler": "monitoring.pipeline.run_next_job",
     "console.audit.services": "console.audit.write_entry",
     "console.topics.actions.fact_diff": "console.topics.actions.changes_since_review",

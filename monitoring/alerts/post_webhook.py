@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from monitoring.alerts.delivery_retries import is_retriable
+from monitoring.alerts.delivery_retries import is_retriable, is_retriable_error
 from monitoring.alerts.webhook_message import body_of, signature
 from monitoring.egress import bounded_http
 from monitoring.egress.addresses import AllowedTarget
@@ -19,6 +19,10 @@ from monitoring.gateway import event_loop
 from monitoring.reasons import Reason
 
 TIMEOUT_S = 10.0
+# InvalidURL and ValueError are raised when httpx builds the request.
+_ERRORS = (
+    EgressRefused, EgressUnresolved, TimeoutError, httpx.HTTPError, httpx.InvalidURL, ValueError
+)  # fmt: skip
 # DNS lookups run in threads: a lookup that fails can take half a minute.
 _dns_threads = ThreadPoolExecutor(32, thread_name_prefix="dns-lookup")
 
@@ -63,22 +67,25 @@ def post(
     try:
         # The time-out covers the whole request, also for a server that answers slowly byte by byte.
         status = event_loop.run(_send(url, allowed, headers, body), TIMEOUT_S)
-    except EgressRefused as error:
-        return outcome(error.reason)
-    except EgressUnresolved as error:
-        return outcome(error.reason, retriable=True)
-    except (httpx.TimeoutException, TimeoutError):
-        return outcome(Reason("call_timed_out", seconds=round(TIMEOUT_S)), retriable=True)
-    except httpx.HTTPError as error:
-        return outcome(Reason("webhook_failed", error=type(error).__name__), retriable=True)
-    except (httpx.InvalidURL, ValueError) as error:  # raised when httpx builds the request
-        return outcome(Reason("webhook_url", error=type(error).__name__))
+    except _ERRORS as error:
+        return outcome(_reason(error), retriable=is_retriable_error(error))
     if 200 <= status < 300:
         return outcome("", status=status)
     if 300 <= status < 400:
         return outcome(Reason("webhook_redirect", status=status), status=status)
     reason = Reason("webhook_status", status=status)
     return outcome(reason, retriable=is_retriable(status), status=status)
+
+
+def _reason(error: Exception) -> Reason:
+    """Why there is no status."""
+    if isinstance(error, EgressRefused | EgressUnresolved):
+        return error.reason
+    if isinstance(error, httpx.TimeoutException | TimeoutError):
+        return Reason("call_timed_out", seconds=round(TIMEOUT_S))
+    if isinstance(error, httpx.HTTPError):
+        return Reason("webhook_failed", error=type(error).__name__)
+    return Reason("webhook_url", error=type(error).__name__)
 
 
 async def _send(
