@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from django.http import StreamingHttpResponse
 from django.utils import translation
 
-from monitoring.records.running_search import SEARCHES_MAX, RunningSearch
+from monitoring.records.search_limits import SEARCHES_MAX
+from monitoring.records.search_process_client import RunningSearch
 
 _threads = ThreadPoolExecutor(SEARCHES_MAX, "search")
 

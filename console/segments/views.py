@@ -39,7 +39,7 @@ from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, Unsupported
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.records.compaction_estimate import KEYS_MAX
-from monitoring.records.search_request import BYTES_MAX, SECONDS_MAX
+from monitoring.records.search_limits import BYTES_MAX, SECONDS_MAX
 
 _CHARTS = ("records", "bytes", "size")
 

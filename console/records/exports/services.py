@@ -9,15 +9,15 @@ from console.accounts.principal import Principal
 from console.audit import write_entry as audit
 from console.records import start_search
 from console.records.exports.writers import ExportEnd, Writer
-from console.records.start_search import ExportLimits, SearchQuery
+from console.records.start_search import SearchQuery
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.models import Cluster
 from monitoring.reason_translation import translated
-from monitoring.records.running_search import RunningSearch
+from monitoring.records import search_limits
 from monitoring.records.search_events import COMPLETE, Event, SearchProgress
-
-LIMITS = ExportLimits(records=1_000_000, size_bytes=1 << 30, seconds=900.0)
+from monitoring.records.search_limits import ExportLimits
+from monitoring.records.search_process_client import RunningSearch
 
 
 def start(
@@ -25,7 +25,7 @@ def start(
     cluster: Cluster,
     query: SearchQuery,
     file_format: str,
-    limits: ExportLimits = LIMITS,
+    limits: ExportLimits = search_limits.EXPORT,
 ) -> RunningSearch:
     """A running export, which the caller stops; audited. Raises what start_search.start raises."""
     running = start_search.start(principal, cluster, query, limits)

@@ -15,10 +15,11 @@ from console.records.exports import services
 from console.records.exports.services import file_chunks, parse_positions, positions_text
 from console.records.exports.writers import writer_of
 from console.records.models import MaskingRule
-from console.records.start_search import ExportLimits, SearchQuery
+from console.records.start_search import SearchQuery
 from monitoring.models import Cluster
 from monitoring.records.filters import Condition
 from monitoring.records.search_events import SearchProgress
+from monitoring.records.search_limits import ExportLimits
 from tests.console.conftest import a_user, content_of
 from tests.support.live_cluster import LiveCluster
 

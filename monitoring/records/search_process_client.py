@@ -1,4 +1,4 @@
-"""Starts a search in a process of its own, and receives its events.
+"""Starts a search in a process of its own (search_process.py), and receives its events.
 
 A search may scan in two processes while the machine has two cores for each running search
 (scan_pool.py). When searches start or end, a message to each search says whether this holds. So no
@@ -16,9 +16,9 @@ from monitoring.gateway.child_process import ChildProcess
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.reasons import Reason
 from monitoring.records.search_events import Event
+from monitoring.records.search_limits import SEARCHES_MAX
 from monitoring.records.search_request import SearchRequest
 
-SEARCHES_MAX = 8  # of this process at the same time
 _MEMORY_BYTES = 512 << 20
 _MODULE = "monitoring.records.search_process"
 _SILENCE_S = 60.0
