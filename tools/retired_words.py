@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.health.metrics": "console.health.metrics_view",
     "monitoring.records.running_search": "monitoring.records.search_process_client",
     "monitoring.alerts.webhook": "monitoring.alerts.post_webhook",
     "monitoring.alerts.pending_subjects": "monitoring.alerts.stored_pending_subjects",

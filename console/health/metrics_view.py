@@ -11,8 +11,7 @@ from django.views.decorators.http import require_safe
 from console.audit.access_log import responses_by_status
 from console.health.pipeline_metrics import pipeline_metrics
 from console.health.prometheus_text import counter, gauge
-from console.live import snapshot_cache
-from monitoring.models import Cluster
+from console.health.sample_metrics import sample_metrics
 
 
 @login_not_required
@@ -24,22 +23,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
     lines = [
         *counter("aerie_http_requests_total", (({"status": kind}, n) for kind, n in responses)),
         *gauge("aerie_tick_seconds", [({}, settings.AERIE_TICK_SECONDS)]),
-        *_sample_metrics(),
+        *sample_metrics(),
         *pipeline_metrics(),
     ]
     content_type = "text/plain; version=0.0.4; charset=utf-8"
     return HttpResponse("\n".join(lines) + "\n", content_type=content_type)
-
-
-def _sample_metrics() -> list[str]:
-    """The state of each cluster's newest sample."""
-    up, timestamps = [], []
-    for slug in Cluster.objects.values_list("slug", flat=True):
-        status = snapshot_cache.sample_status(slug)
-        up.append(({"cluster": slug}, int(status.is_live)))
-        at_s = None if status.at_ms is None else status.at_ms / 1000
-        timestamps.append(({"cluster": slug}, at_s))
-    return [
-        *gauge("aerie_sample_up", up),
-        *gauge("aerie_sample_timestamp_seconds", timestamps),
-    ]
