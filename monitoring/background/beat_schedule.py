@@ -1,4 +1,7 @@
-"""Celery beat's schedule. Each message expires, so that they do not pile up without a worker."""
+"""Celery beat's schedule. Each message expires, so that they do not pile up without a worker.
+
+How often clusters are sampled is the setting AERIE_TICK_SECONDS (console/settings.py).
+"""
 
 import time
 from datetime import datetime
