@@ -17,6 +17,10 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "console.records.exports.services": "console.records.exports.run_export",
+    "console.search.services": "console.search.find_hits",
+    "console.schemas.services": "console.schemas.read_subjects",
+    "console.charts.services": "console.charts.make_chart",
     "console.health.metrics": "console.health.metrics_view",
     "monitoring.records.running_search": "monitoring.records.search_process_client",
     "monitoring.alerts.webhook": "monitoring.alerts.post_webhook",

@@ -6,7 +6,7 @@
 //
 // spec = {kind: "line", unit: "messages/min", series: [{name, x: [epoch ms], y: [number | null],
 //         low?, high?, is_sum?, is_earlier?, name_now?, is_other?}], gaps?: [{from_ms, to_ms, text}], from_ms?, to_ms?,
-//         step_ms?, written?: text of a note} (console/charts/services.py). Times are drawn in UTC, as everywhere on
+//         step_ms?, written?: text of a note} (console/charts/make_chart.py). Times are drawn in UTC, as everywhere on
 //         these pages. A null breaks the line.
 // Colours follow the theme and change with it; charts that htmx brings are drawn when they arrive. To draw
 // other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})). A chart with a URL is loaded

@@ -11,8 +11,8 @@ from django.core.exceptions import PermissionDenied
 
 from console.accounts.principal import Principal
 from console.audit.models import AuditEntry
-from console.records.exports import services
-from console.records.exports.services import file_chunks, parse_positions, positions_text
+from console.records.exports import run_export
+from console.records.exports.run_export import file_chunks, parse_positions, positions_text
 from console.records.exports.writers import writer_of
 from console.records.models import MaskingRule
 from console.records.start_search import SearchQuery
@@ -53,7 +53,7 @@ def export(
 ) -> tuple[list[int], dict]:
     """The numbers in the values, and the end."""
     limits = ExportLimits(limit, 1 << 30, 60)
-    with services.start(
+    with run_export.start(
         principal, cluster, SearchQuery(TOPIC, **query), "jsonl", limits
     ) as running:
         data = b"".join(file_chunks(running.events(), writer_of("jsonl", TOPIC)))
@@ -97,7 +97,7 @@ def test_masked_parts_stay_masked_and_each_export_is_audited(cluster, viewer):
     query = SearchQuery(TOPIC, conditions=(Condition("value", "contains", '"number": 12,'),))
     values_in = {"jsonl": values_in_json_lines, "csv": values_in_csv, "parquet": values_in_parquet}
     for name, read in values_in.items():
-        with services.start(viewer, cluster, query, name) as running:
+        with run_export.start(viewer, cluster, query, name) as running:
             data = b"".join(file_chunks(running.events(), writer_of(name, TOPIC)))
         assert [json.loads(value) for value in read(data)] == [{"number": 12, "card": "••••"}]
         assert b"card-" not in data
@@ -122,7 +122,7 @@ def values_in_parquet(data: bytes) -> list[bytes]:
 def test_without_the_right_to_the_topic_there_is_no_export(cluster):
     outsider = Principal(a_user("export-outsider"), "127.0.0.1")
     with pytest.raises(PermissionDenied):
-        services.start(outsider, cluster, SearchQuery(TOPIC), "csv")
+        run_export.start(outsider, cluster, SearchQuery(TOPIC), "csv")
 
 
 def test_partitions_that_were_not_read_make_an_export_incomplete():
