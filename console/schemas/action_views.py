@@ -17,7 +17,7 @@ from console.actions.redirect_to_plan import (
     read_only_text,
     redirect_to_plan,
 )
-from console.read_subjects.read_subjects import ShownSubject
+from console.schemas.read_subjects import ShownSubject
 from console.schemas import read_subjects
 from console.schemas.forms import (
     CompatibilityForm,
