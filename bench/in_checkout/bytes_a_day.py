@@ -102,12 +102,11 @@ def write_hours(
     root: Any, cluster: Quiet, first_ms: int = FIRST_MS, count: int = 2, slug: str = SLUG
 ) -> None:
     """The raw ticks of these hours, a file a minute; the tick before them is not counted."""
-    from monitoring.history import writer
-
+    append = find("append_history")
     minute_ms = TICKS_A_FILE * INTERVAL_MS
-    writer.append(root, slug, ticks(cluster, first_ms - INTERVAL_MS, first_ms, slug))
+    append(root, slug, ticks(cluster, first_ms - INTERVAL_MS, first_ms, slug))
     for start_ms in range(first_ms, first_ms + count * HOUR_MS, minute_ms):
-        writer.append(root, slug, ticks(cluster, start_ms, start_ms + minute_ms, slug))
+        append(root, slug, ticks(cluster, start_ms, start_ms + minute_ms, slug))
 
 
 def roll_up(root: Any, folder: Path) -> None:

@@ -64,7 +64,7 @@ def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str,
 def _no_source(cluster: Cluster, query: ChartQuery) -> str:
     """What to set where a chart gets no new values; empty = it has a source.
 
-    Only brokerd's admin port reports traffic, CPU and memory (monitoring/gateway/brokerd_stats.py).
+    Only brokerd's admin port reports traffic, CPU and memory (gateway/brokerd_sample.py).
     """
     if query.show not in ("bytes", "requests", "cpu", "memory"):
         return ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from monitoring.history import manifest, reader
+from monitoring.history import manifest, read_levels
 from monitoring.history.levels import (
     DAY,
     DAY_MS,
@@ -73,10 +73,10 @@ def _roll_up(
     span_folder = SpanFolder(slug, level, level.span_of(job.start_ms))
     before = manifest.load(root, span_folder)
     # Before the files: rows of ticks that come now are left out, and the hour is computed again.
-    ticks = reader.ticks(root, slug, source, job.start_ms, job.end_ms)
+    ticks = read_levels.ticks(root, slug, source, job.start_ms, job.end_ms)
     # All files before Spark begins: if one of them is deleted meanwhile, the job fails.
     files_of = {
-        table: reader.files(root, slug, source, table, job.start_ms, job.end_ms)
+        table: read_levels.files(root, slug, source, table, job.start_ms, job.end_ms)
         for table in (*TABLES, TICKS)
     }
     buckets = buckets_of(ticks, is_raw=source is RAW)
@@ -136,7 +136,7 @@ def _keep_repeated_until_ms(space: Workspace, job: RollUpJob, level: Level) -> i
     if level is not HOUR or job.start_ms % DAY_MS == 0:
         return job.end_ms
     hour_before = job.start_ms - HOUR_MS
-    has_before = len(reader.ticks(space.root, space.slug, HOUR, hour_before, job.start_ms))
+    has_before = len(read_levels.ticks(space.root, space.slug, HOUR, hour_before, job.start_ms))
     return job.start_ms if has_before else job.end_ms
 
 

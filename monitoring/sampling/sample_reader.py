@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from monitoring.gateway.brokerd_stats import BrokerdStatsReader
+from monitoring.gateway.brokerd_sample import BrokerdStatsReader
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire import (
     groups,

@@ -8,7 +8,7 @@ from django.utils import timezone
 from console.audit.models import AuditEntry
 from console.ui import numbers, times
 from monitoring.clock import now_ms
-from monitoring.history import writer, written_range
+from monitoring.history import append_ticks, written_range
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.root_folder import Root, current
 from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
@@ -28,9 +28,9 @@ def cluster(sampled, tmp_path, settings):
 
 
 def write_tick(at_ms):
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
     tick = make_tick(at_ms // INTERVAL_MS, partitions=[{"topic": "a", "partition": 0}])
-    writer.append(current(), "local", [tick])
+    append_ticks.append(current(), "local", [tick])
 
 
 def days(at_ms):

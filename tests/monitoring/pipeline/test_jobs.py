@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from monitoring.history import manifest, reader
+from monitoring.history import manifest, read_levels
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW
 from monitoring.history.parquet_files import read_file
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
@@ -39,7 +39,7 @@ def files_of_tables(root, job):
 def test_each_level_has_every_tick_of_the_raw_level(rolled_root):
     made = ticks(SEED, HOURS)
     for level, count in ((MINUTE, 24), (HOUR, 2), (DAY, 1)):
-        found = reader.ticks(rolled_root, "local", level, START_MS, START_MS + DAY_MS)
+        found = read_levels.ticks(rolled_root, "local", level, START_MS, START_MS + DAY_MS)
         assert len(found) == count
         assert sum(found["samples"].to_pylist()) == sum(tick.ok for tick in made)
         assert sum(found["gaps"].to_pylist()) == sum(not tick.ok for tick in made)
@@ -182,7 +182,7 @@ def test_offsets_near_the_limit_leave_the_other_rows_as_they_are(root, spark):
 
     def of_hour(table, key):
         schema = schema_of(table, is_raw=False)
-        [(span_folder, file)] = reader.files(
+        [(span_folder, file)] = read_levels.files(
             root, "local", HOUR, table, START_MS, START_MS + HOUR_MS
         )
         found = read_file(root, root.path(*span_folder.folder, file.name), schema).to_pylist()

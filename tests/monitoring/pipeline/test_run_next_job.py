@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring.clusters.models import Cluster
-from monitoring.history import reader
+from monitoring.history import read_levels
 from monitoring.history.levels import HOUR_MS, RAW
 from monitoring.history.root_folder import SpanFolder
 from monitoring.pipeline import backfill, run_next_job, runs, tasks
@@ -135,10 +135,10 @@ def test_expired_history_is_deleted(cluster, root, settings, monkeypatch):
     settings.AERIE_HISTORY_RAW_HOURS = 1
     write(root, ticks(1, 1, START_MS + 5 * HOUR_MS, has_topics=False))
     run_next_job.refresh(cluster)
-    assert len(reader.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
+    assert len(read_levels.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
     monkeypatch.setattr(run_next_job, "now_ms", lambda: START_MS + 4 * HOUR_MS)
     run_next_job.refresh(cluster)
-    assert not len(reader.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
+    assert not len(read_levels.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
 
 
 def test_a_merge_that_a_job_makes_due_is_done_next(cluster, root, monkeypatch, spark_server):
@@ -172,4 +172,4 @@ def test_nothing_expires_while_a_job_runs(cluster, root, settings, monkeypatch, 
     assert run(cluster).state == RunState.DONE
     assert rows_of_levels(root) == rows
     run_next_job.refresh(cluster)
-    assert not len(reader.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))
+    assert not len(read_levels.ticks(root, "local", RAW, START_MS, START_MS + HOUR_MS))

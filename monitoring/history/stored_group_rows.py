@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from monitoring.history.partition_rows import NUMBER_BITS, Step
+from monitoring.history.stored_partition_rows import NUMBER_BITS, Step
 from monitoring.history.table_specs import (
     EXISTS,
     GROUP_PARTITIONS,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from monitoring.history.partition_rows import NUMBER_BITS, Step, disk_bytes
+from monitoring.history.stored_partition_rows import NUMBER_BITS, Step, disk_bytes
 from monitoring.history.table_specs import BROKERS, CLUSTER, EXISTS, LOG_DIRS
 from monitoring.history.tick_rows import Codes, Longs, Sums, TickRows, Values, bits_of, growth
 from monitoring.ticks.tick import Tick

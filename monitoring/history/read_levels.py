@@ -1,4 +1,4 @@
-"""Finds what a level of the history has of a time range: files, or the rows of its ticks table.
+"""Reads what a level of the history has of a time range: its files, and rows of its tables.
 
 Only files that a manifest lists are read. Times are wall-clock milliseconds; ranges include
 `from_ms` and exclude `to_ms`.

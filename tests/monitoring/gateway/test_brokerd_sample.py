@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from monitoring.gateway import brokerd_stats
+from monitoring.gateway import brokerd_sample
 from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
-from monitoring.gateway.brokerd_stats import BrokerdStatsReader
+from monitoring.gateway.brokerd_sample import BrokerdStatsReader
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
 from tests.monitoring.gateway.wire.answers import decoded_metadata
@@ -42,7 +42,7 @@ async def test_a_request_is_retried_if_the_server_closes_a_reused_connection():
 
 async def test_a_dns_lookup_that_hangs_ends_at_the_time_limit(monkeypatch):
     answered = threading.Event()
-    monkeypatch.setattr(brokerd_stats, "check_url", lambda *_: answered.wait(30))
+    monkeypatch.setattr(brokerd_sample, "check_url", lambda *_: answered.wait(30))
     source = BrokerdStatsReader(AdminUrls({"1": "http://broker.example:9192"}, "token"))
     try:
         async with asyncio.timeout(10):

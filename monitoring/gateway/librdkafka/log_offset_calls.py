@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.librdkafka.error_mapping import raising_gateway_errors
-from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
+from monitoring.gateway.librdkafka.topic_calls import admin_client, wait
 from monitoring.gateway.topic_partition import TopicPartition
 
 

@@ -14,7 +14,7 @@ from monitoring.gateway.librdkafka.error_mapping import (
     gateway_error_of_group_change,
     raising_gateway_errors,
 )
-from monitoring.gateway.librdkafka.topic_admin import admin_client, wait
+from monitoring.gateway.librdkafka.topic_calls import admin_client, wait
 from monitoring.gateway.topic_partition import TopicPartition
 
 
