@@ -55,7 +55,7 @@ REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 # The processes of the Procfile that run, set by the supervisor. Empty = unknown.
 AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
 
-# --- How often clusters are sampled: monitoring/background/beat_schedule.py --------------------
+# --- How often clusters are sampled: monitoring/background/periodic_tasks.py -------------------
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, lowest=1, highest=3600)
 
 # --- The limit of one cluster's samples in Redis: monitoring/ticks/tick_stream.py --------------

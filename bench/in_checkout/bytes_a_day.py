@@ -113,7 +113,7 @@ def roll_up(root: Any, folder: Path) -> None:
     """As the pipeline: both hours, the raw files of each merged, and the day."""
     from bench.roll_up import spark_server
     from monitoring.history.levels import DAY, HOUR, MINUTE, RAW
-    from monitoring.pipeline import jobs, workspace
+    from monitoring.pipeline import workspace
     from monitoring.pipeline.due_jobs import MergeJob, RollUpJob
 
     todo: list[Any] = []
@@ -125,7 +125,7 @@ def roll_up(root: Any, folder: Path) -> None:
     with spark_server(folder) as (spark, _process):
         for job in todo:
             with workspace.opened(root, SLUG) as space:
-                jobs.run(spark, space, job)
+                find("run_pipeline_job")(spark, space, job)
 
 
 def bytes_by_level(root: Any) -> dict[str, dict[str, int]]:

@@ -39,6 +39,7 @@ PLACES: dict[str, tuple[str, ...]] = {
         "monitoring history manifest span_folders",
         "monitoring history manifest places",
     ),
+    "run_pipeline_job": ("monitoring pipeline do_job run", "monitoring pipeline jobs run"),
     "Cluster": ("monitoring models Cluster",),
     "AlertRule": ("monitoring models AlertRule",),
     "grant": ("console accounts services grant",),

@@ -16,7 +16,7 @@ from console.segments.masked_sizes import with_rounded_sizes
 from console.segments.retention import SETTINGS, Retention
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.wire.limits import TIME_MS_MAX
+from monitoring.gateway.wire.response_limits import TIME_MS_MAX
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.records.mask_record import rounded_size

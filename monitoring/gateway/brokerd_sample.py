@@ -17,9 +17,9 @@ from monitoring.egress.url_checks import CheckedTarget, EgressRefused, EgressUnr
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
-from monitoring.gateway.wire.limits import OFFSET_MAX
 from monitoring.gateway.wire.list_offsets import UNKNOWN
 from monitoring.gateway.wire.metadata import Longs
+from monitoring.gateway.wire.response_limits import OFFSET_MAX
 from monitoring.reasons import Reason
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024

@@ -20,10 +20,10 @@ from monitoring.pipeline import (
     backfill,
     cluster_lock,
     delete_expired_history,
+    do_job,
     due_jobs,
-    jobs,
     level_figures,
-    runs,
+    stored_runs,
     workspace,
 )
 from monitoring.pipeline.backfill import Remaining
@@ -64,7 +64,7 @@ def run_next(cluster: Cluster) -> bool:
         if not is_held:
             return False
         root = current()
-        runs.mark_lost(cluster)
+        stored_runs.mark_lost(cluster)
         levels = _read_levels(root, cluster)
         due = _due(cluster, levels)
         may_go_on = False
@@ -126,15 +126,15 @@ def _due(cluster: Cluster, levels: _Levels) -> _Due:
     again: Sequence[RollUpJob] = left.jobs if left else []
     merges = due_jobs.merges(levels.files, waiting, levels.at_ms)
     every: list[Job] = [*waiting, *again, *merges]
-    runs.delete_settled(cluster, {runs.key_of(job) for job in every})
-    failed, now = runs.failed(cluster), timezone.now()
-    later = {key for key, run in failed.items() if now < runs.retry_at(run)}
+    stored_runs.delete_settled(cluster, {stored_runs.key_of(job) for job in every})
+    failed, now = stored_runs.failed(cluster), timezone.now()
+    later = {key for key, run in failed.items() if now < stored_runs.retry_at(run)}
     if again:  # in order: all of them wait for the first
-        key = runs.key_of(again[0])
+        key = stored_runs.key_of(again[0])
         if key in later or backfill.has_failed(failed.get(key)):
             again = []
     found: list[Job] = [*waiting, *again, *merges]
-    once = dict.fromkeys(job for job in found if runs.key_of(job) not in later)
+    once = dict.fromkeys(job for job in found if stored_runs.key_of(job) not in later)
     return _Due([*once], left)
 
 
@@ -144,23 +144,23 @@ def _run_first(root: Root, cluster: Cluster, due: _Due) -> bool:
     It may not if the first one could not begin, or the worker lost Spark.
     """
     job = due.jobs[0]
-    run = runs.begin(cluster, job)
+    run = stored_runs.begin(cluster, job)
     started_s = time.monotonic()
-    result: jobs.Written | Exception
+    result: do_job.Written | Exception
     try:
         result = _with_spark(root, cluster.slug, job)
     except Exception as error:
         log.warning("pipeline of %s, %s at %d: %s", cluster.slug, job.kind, job.start_ms, error)
         result = error
-    runs.end(run, result, time.monotonic() - started_s)
+    stored_runs.end(run, result, time.monotonic() - started_s)
     if run.state == RunState.DONE and due.backfill:
         backfill.note_done(due.backfill, job)
     return run.state != RunState.WAITING
 
 
-def _with_spark(root: Root, slug: str, job: Job) -> jobs.Written:
+def _with_spark(root: Root, slug: str, job: Job) -> do_job.Written:
     from monitoring.spark.server_config import from_settings
     from monitoring.spark.session import open_session
 
     with open_session(from_settings()) as spark, workspace.opened(root, slug) as space:
-        return jobs.run(spark, space, job)
+        return do_job.run(spark, space, job)

@@ -12,8 +12,8 @@ from django.utils.functional import cached_property
 
 from monitoring.lag import lag_state
 from monitoring.lag.rates import rates
-from monitoring.read_model.columns import find_keys
 from monitoring.read_model.group_columns import GroupColumns
+from monitoring.read_model.numpy_columns import find_keys
 
 STEP_MS = 30_000
 _PARTITION_BITS = 21  # of a key made of group, topic and partition number

@@ -11,8 +11,8 @@ from monitoring.history.points import level_for
 from monitoring.history.root_folder import Root, current
 from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS
 from monitoring.spark.jobs.throughput_and_lag import Part
-from monitoring.spark.transforms.bucket_length import bucket_ms_for
 from monitoring.spark.transforms.buckets import buckets_of
+from monitoring.spark.transforms.report_bucket_length import bucket_ms_for
 
 _TABLES = (TOPICS.name, GROUPS.name, GROUP_TOPICS.name)
 

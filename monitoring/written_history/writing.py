@@ -35,7 +35,7 @@ from monitoring.history.root_folder import Root, SpanFolder
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.history.written_range import WrittenRange
 from monitoring.pipeline.delete_expired_history import kept_from_ms
-from monitoring.pipeline.jobs import coarser_ticks
+from monitoring.pipeline.do_job import coarser_ticks
 from monitoring.pipeline.workspace import Workspace, opened
 from monitoring.written_history.pattern import (
     Hour,

@@ -37,10 +37,10 @@ from monitoring.gateway.record_pages import LIMIT_MAX, NO_LEADER, RecordPage, Un
 from monitoring.gateway.record_row import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_description import PartitionDescription, TopicDescription
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
 from monitoring.gateway.wire.quotas import Entity, Quota
 from monitoring.gateway.wire.reassignments import Reassignment
+from monitoring.gateway.wire.response_limits import InvalidParts
 from monitoring.reasons import Reason
 from monitoring.topic_names import is_topic_name
 

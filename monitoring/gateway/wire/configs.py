@@ -10,9 +10,9 @@ from typing import Any
 from brokerd.protocol import messages
 from monitoring.gateway.config_synonyms import value_in_unit_of
 from monitoring.gateway.config_value import ConfigValue
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.limits import check_limit
+from monitoring.gateway.wire.response_limits import check_limit
 
 DESCRIBE_KEY, WITH_SYNONYMS, WITH_DOCUMENTATION = 32, 1, 4  # versions
 ALTER_KEY, ALTER_VERSION = 44, 1
@@ -48,7 +48,7 @@ def decode_describe(resource_type: int, answer: bytes) -> tuple[int, str, list[C
     """(error code, message, settings sorted by name). Raises KafkaError or OverLimit."""
     found: Any = messages.decode_response(DESCRIBE_KEY, _version(resource_type), answer)
     [result] = found.results
-    check_limit(len(result.configs), limits.CONFIGS_MAX, "too_many_things")
+    check_limit(len(result.configs), response_limits.CONFIGS_MAX, "too_many_things")
     values = [_value(entry) for entry in result.configs]
     values.sort(key=lambda value: value.name)
     return int(result.error_code), result.error_message or "", values

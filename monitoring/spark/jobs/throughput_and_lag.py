@@ -25,8 +25,8 @@ from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS, Table
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark.history_tables import configure, read
 from monitoring.spark.transforms import report_series, report_summaries
-from monitoring.spark.transforms.bucket_length import bucket_ms_for
 from monitoring.spark.transforms.buckets import Bucket
+from monitoring.spark.transforms.report_bucket_length import bucket_ms_for
 from monitoring.spark.transforms.roll_up import from_raw, roll_up
 from monitoring.spark.transforms.scope_as_spark import shows_topic, within
 from monitoring.spark.transforms.unchanged_rows import rows_held_at

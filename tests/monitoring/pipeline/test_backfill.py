@@ -8,8 +8,8 @@ import pytest
 
 from monitoring.clusters.models import Cluster
 from monitoring.history.levels import HOUR, HOUR_MS, MINUTE
-from monitoring.pipeline import backfill, run_next_job, runs
-from monitoring.pipeline.jobs import Written
+from monitoring.pipeline import backfill, run_next_job, stored_runs
+from monitoring.pipeline.do_job import Written
 from monitoring.pipeline.models import Backfill, LastBackfill, PipelineRun, RunState
 from monitoring.spark.session import SparkStarting
 from tests.monitoring.pipeline.made_history import START_MS, ticks, write
@@ -71,7 +71,7 @@ def run_of(start_ms):
 
 
 def retry_now():
-    PipelineRun.objects.update(started_at=runs.timezone.now() - runs.RETRY_MAX)
+    PipelineRun.objects.update(started_at=stored_runs.timezone.now() - stored_runs.RETRY_MAX)
 
 
 def test_it_computes_each_hour_once_in_order_and_ends(cluster, computed, rolled_up):
@@ -87,7 +87,7 @@ def test_it_computes_each_hour_once_in_order_and_ends(cluster, computed, rolled_
 def test_one_that_is_done_leaves_what_it_did_until_another_one_is_done(
     cluster, computed, rolled_up
 ):
-    began = runs.timezone.now()
+    began = stored_runs.timezone.now()
     start(cluster)
     run_next_job.run_next(cluster)
     backfill.stop(cluster)
@@ -97,7 +97,7 @@ def test_one_that_is_done_leaves_what_it_did_until_another_one_is_done(
         run_next_job.run_next(cluster)
     done = LastBackfill.objects.get()
     assert (done.from_ms, done.to_ms, done.hours, done.days) == (START_MS, END_MS, 3, 0)
-    assert began <= done.ended_at <= runs.timezone.now()
+    assert began <= done.ended_at <= stored_runs.timezone.now()
     start(cluster, START_MS, HOURS[1])
     run_next_job.run_next(cluster)
     done = LastBackfill.objects.get()
@@ -204,7 +204,7 @@ def test_hours_that_failed_before_its_start_begin_to_count_anew(cluster, compute
     for hour_ms in HOURS[:2]:
         PipelineRun.objects.create(
             cluster=cluster, kind="hour", start_ms=hour_ms, state=RunState.FAILED,
-            attempt=backfill.ATTEMPTS_MAX, started_at=runs.timezone.now(),
+            attempt=backfill.ATTEMPTS_MAX, started_at=stored_runs.timezone.now(),
         )  # fmt: skip
     start(cluster)
     assert not backfill.has_failed(backfill.next_run(Backfill.objects.get()))
@@ -279,7 +279,7 @@ def test_a_day_comes_after_its_hours(root, cluster, computed, rolled_up, monkeyp
     found = Backfill.objects.get()
     run = PipelineRun.objects.create(
         cluster=cluster, kind="day", start_ms=START_MS, state=RunState.FAILED, attempt=1,
-        started_at=runs.timezone.now(),
+        started_at=stored_runs.timezone.now(),
     )  # fmt: skip
     assert backfill.next_run(found) == run
     retry_now()

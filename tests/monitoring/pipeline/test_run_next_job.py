@@ -6,9 +6,9 @@ from monitoring.clusters.models import Cluster
 from monitoring.history import read_levels
 from monitoring.history.levels import HOUR_MS, RAW
 from monitoring.history.root_folder import SpanFolder
-from monitoring.pipeline import backfill, run_next_job, runs, tasks
+from monitoring.pipeline import backfill, run_next_job, stored_runs, tasks
+from monitoring.pipeline.do_job import Written
 from monitoring.pipeline.due_jobs import MergeJob
-from monitoring.pipeline.jobs import Written
 from monitoring.pipeline.models import Backfill, PipelineRun, PipelineState, RunState
 from monitoring.reasons import loads
 from monitoring.redis_lock import try_lock
@@ -78,7 +78,7 @@ def test_a_failed_hour_is_told_and_tried_again_later(cluster, monkeypatch):
     assert (failed.state, loads(failed.error).code) == (RunState.FAILED, "disk_full")
     run_next_job.run_next(cluster)
     assert run(cluster).attempt == 1
-    PipelineRun.objects.update(started_at=failed.started_at - runs.RETRY)
+    PipelineRun.objects.update(started_at=failed.started_at - stored_runs.RETRY)
     run_next_job.run_next(cluster)
     assert run(cluster).attempt == 2
 
@@ -114,7 +114,7 @@ def test_a_run_of_a_worker_that_ended_is_noted(cluster, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             run_next_job.run_next(cluster)
     assert run(cluster).state == RunState.RUNNING
-    runs.mark_lost(cluster)
+    stored_runs.mark_lost(cluster)
     assert (run(cluster).state, loads(run(cluster).error).code) == ("waiting", "worker_lost")
 
 

@@ -22,7 +22,7 @@ from monitoring.history.series import Range, Subject
 from monitoring.history.table_specs import TICKS
 from monitoring.management.commands import write_past_history
 from monitoring.models import PipelineRun, PipelineState
-from monitoring.pipeline import cluster_lock, jobs, run_next_job, workspace
+from monitoring.pipeline import cluster_lock, do_job, run_next_job, workspace
 from monitoring.pipeline.due_jobs import roll_ups
 from monitoring.pipeline.tick_counts import read_tick_counts
 from monitoring.written_history import writing
@@ -71,7 +71,7 @@ def waiting(root, now_ms):
 def do_all(spark, root, now_ms):
     while found := waiting(root, now_ms):
         with workspace.opened(root, "local") as space:
-            jobs.run(spark, space, found[0])
+            do_job.run(spark, space, found[0])
 
 
 def rows(root, level, table, from_ms, to_ms):

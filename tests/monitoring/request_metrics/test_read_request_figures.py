@@ -5,7 +5,7 @@ import pytest
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from monitoring.request_metrics import request_figures
+from monitoring.request_metrics import read_request_figures
 from monitoring.request_metrics.figures_between_readings import ApiRow, Latency
 from tests.monitoring.request_metrics.metrics_of_kafka import kafka_text
 from tests.support.hostile_http import answering
@@ -17,9 +17,9 @@ class Clock:
     """The clock of the service, some seconds ahead."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._real = request_figures.now_ms
+        self._real = read_request_figures.now_ms
         self.ahead_ms = 0
-        monkeypatch.setattr(request_figures, "now_ms", lambda: self._real() + self.ahead_ms)
+        monkeypatch.setattr(read_request_figures, "now_ms", lambda: self._real() + self.ahead_ms)
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_requests_of_a_real_brokerd_since_its_start_and_in_the_last_seconds(
         def ask_and_read(**period: bool) -> ApiRow:
             for _ in range(40):  # brokerd measures one of 16 fast requests
                 for_cluster(live_cluster.row()).wire.metadata()
-            found = request_figures.read(gateway, "live", 1, **period)
+            found = read_request_figures.read(gateway, "live", 1, **period)
             assert found.is_since_start is period.get("since_start", clock.ahead_ms == 0)
             return next(each for each in found.rows if each.api == "Metadata")
 
@@ -66,10 +66,10 @@ def test_a_broker_is_asked_once_for_all_who_look_within_two_seconds(redis_server
     with answering(answer(kafka_text(100))) as (port, heads):
         row = Cluster(slug="c", metrics_urls={"1": f"http://127.0.0.1:{port}"})
         with for_cluster(row) as gateway:
-            first, second = (request_figures.read(gateway, "c", 1) for _ in range(2))
+            first, second = (read_request_figures.read(gateway, "c", 1) for _ in range(2))
             assert (first.at_ms, len(heads)) == (second.at_ms, 1)
             clock.ahead_ms = 3_000
-            assert request_figures.read(gateway, "c", 1).at_ms >= first.at_ms + 3_000
+            assert read_request_figures.read(gateway, "c", 1).at_ms >= first.at_ms + 3_000
     assert len(heads) == 2
 
 
@@ -79,7 +79,7 @@ def test_without_redis_the_figures_are_since_the_start(redis_server, monkeypatch
         row = Cluster(slug="c", metrics_urls={"1": f"http://127.0.0.1:{port}"})
         with for_cluster(row) as gateway:
             for clock.ahead_ms in (0, 10_000):
-                assert request_figures.read(gateway, "c", 1).is_since_start
+                assert read_request_figures.read(gateway, "c", 1).is_since_start
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ def test_other_texts_are_refused_with_what_to_do(redis_server, text, said):
     with answering(answer(text)) as (port, _):
         row = Cluster(slug="c", metrics_urls={"1": f"http://127.0.0.1:{port}"})
         with for_cluster(row) as gateway, pytest.raises(Refused, match=said):
-            request_figures.read(gateway, "c", 1)
+            read_request_figures.read(gateway, "c", 1)

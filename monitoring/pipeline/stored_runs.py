@@ -14,8 +14,8 @@ from django.utils import timezone
 from monitoring.background.queues import QUEUES
 from monitoring.clusters.models import Cluster
 from monitoring.history import flush_state
+from monitoring.pipeline.do_job import Written
 from monitoring.pipeline.due_jobs import Job
-from monitoring.pipeline.jobs import Written
 from monitoring.pipeline.models import PipelineRun, RunState
 from monitoring.reasons import Reason, dumps
 

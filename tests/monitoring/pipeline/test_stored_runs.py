@@ -5,9 +5,9 @@ from django.utils import timezone
 
 from monitoring.clusters.models import Cluster
 from monitoring.history.levels import HOUR, MINUTE
-from monitoring.pipeline import runs
+from monitoring.pipeline import stored_runs
+from monitoring.pipeline.do_job import Written
 from monitoring.pipeline.due_jobs import RollUpJob
-from monitoring.pipeline.jobs import Written
 from monitoring.pipeline.models import PipelineRun, RunState
 from monitoring.reasons import loads
 from monitoring.spark.session import SparkStarting
@@ -27,15 +27,15 @@ def cluster():
 def ended(cluster, *results):
     """The run of a job after these results."""
     for result in results:
-        runs.end(runs.begin(cluster, JOB), result, 1.0)
+        stored_runs.end(stored_runs.begin(cluster, JOB), result, 1.0)
     return PipelineRun.objects.get()
 
 
 def overtaken(cluster):
     """The run of a worker that lost the cluster's lock, and the same of the worker that has it."""
-    first = runs.begin(cluster, JOB)
-    runs.mark_lost(cluster)
-    return first, runs.begin(cluster, JOB)
+    first = stored_runs.begin(cluster, JOB)
+    stored_runs.mark_lost(cluster)
+    return first, stored_runs.begin(cluster, JOB)
 
 
 def code(run):
@@ -47,7 +47,7 @@ def test_a_wait_for_spark_is_no_attempt(cluster):
     assert (waiting.state, waiting.attempt, code(waiting)) == ("waiting", 0, "spark_not_available")
     failed = ended(cluster, ValueError("x"))
     assert (failed.state, failed.attempt) == (RunState.FAILED, 1)
-    assert runs.retry_at(failed) == failed.started_at + runs.RETRY
+    assert stored_runs.retry_at(failed) == failed.started_at + stored_runs.RETRY
 
 
 def test_another_worker_that_was_quicker_is_no_attempt(cluster):
@@ -57,30 +57,30 @@ def test_another_worker_that_was_quicker_is_no_attempt(cluster):
 
 def test_a_job_that_a_worker_without_its_lock_did_is_done(cluster):
     first, second = overtaken(cluster)
-    runs.end(first, Written(3, 4), 1.0)
-    runs.end(second, FileExistsError("x"), 1.0)
+    stored_runs.end(first, Written(3, 4), 1.0)
+    stored_runs.end(second, FileExistsError("x"), 1.0)
     done = PipelineRun.objects.get()
     assert (done.state, done.attempt, done.rows, done.error) == (RunState.DONE, 0, 3, "")
 
 
 def test_a_failure_of_a_worker_without_its_lock_is_not_stored(cluster):
     first, second = overtaken(cluster)
-    runs.end(first, ValueError("x"), 1.0)
+    stored_runs.end(first, ValueError("x"), 1.0)
     assert PipelineRun.objects.get().state == RunState.RUNNING
-    runs.end(second, Written(3, 4), 1.0)
+    stored_runs.end(second, Written(3, 4), 1.0)
     assert PipelineRun.objects.get().state == RunState.DONE
 
 
 def test_the_run_of_a_cluster_that_was_deleted_meanwhile_is_not_stored(cluster):
-    begun = runs.begin(cluster, JOB)
+    begun = stored_runs.begin(cluster, JOB)
     cluster.delete()
-    runs.end(begun, Written(3, 4), 1.0)
+    stored_runs.end(begun, Written(3, 4), 1.0)
     assert not PipelineRun.objects.exists()
 
 
 def test_a_job_in_which_spark_is_lost_each_time_lets_others_go_first(cluster):
-    states = [ended(cluster, LOST).state for _ in range(runs.LOST_MAX)]
-    assert states == ["waiting"] * (runs.LOST_MAX - 1) + ["failed"]
+    states = [ended(cluster, LOST).state for _ in range(stored_runs.LOST_MAX)]
+    assert states == ["waiting"] * (stored_runs.LOST_MAX - 1) + ["failed"]
     assert code(PipelineRun.objects.get()) == "spark_not_available"
 
 
@@ -88,9 +88,9 @@ def test_each_failure_doubles_the_time_to_the_next_attempt(cluster):
     waits = []
     for _ in range(12):
         failed = ended(cluster, ValueError("x"))
-        waits.append(runs.retry_at(failed) - failed.started_at)
-    assert waits[:3] == [runs.RETRY, 2 * runs.RETRY, 4 * runs.RETRY]
-    assert waits[-1] == runs.RETRY_MAX
+        waits.append(stored_runs.retry_at(failed) - failed.started_at)
+    assert waits[:3] == [stored_runs.RETRY, 2 * stored_runs.RETRY, 4 * stored_runs.RETRY]
+    assert waits[-1] == stored_runs.RETRY_MAX
 
 
 def test_a_job_that_was_done_begins_to_count_anew(cluster):
@@ -98,22 +98,22 @@ def test_a_job_that_was_done_begins_to_count_anew(cluster):
     assert (done.state, done.attempt, done.rows, done.bytes) == (RunState.DONE, 0, 3, 4)
 
 
-@pytest.mark.parametrize("attempts", range(1, runs.LOST_MAX + 1))
+@pytest.mark.parametrize("attempts", range(1, stored_runs.LOST_MAX + 1))
 def test_a_run_of_a_worker_that_ended_waits_until_it_was_lost_often(cluster, attempts):
     PipelineRun.objects.create(
         cluster=cluster, kind="hour", start_ms=0, state=RunState.RUNNING, attempt=attempts,
         started_at=timezone.now(),
     )  # fmt: skip
-    runs.mark_lost(cluster)
+    stored_runs.mark_lost(cluster)
     run = PipelineRun.objects.get()
     assert (run.state, code(run)) == (
-        "failed" if attempts == runs.LOST_MAX else "waiting", "worker_lost"
+        "failed" if attempts == stored_runs.LOST_MAX else "waiting", "worker_lost"
     )  # fmt: skip
 
 
 def test_what_is_not_due_any_more_is_forgotten_if_it_was_not_done(cluster):
     ended(cluster, ValueError("x"))
-    runs.delete_settled(cluster, {runs.key_of(JOB)})
-    assert runs.failed(cluster).keys() == {("hour", 0)}
-    runs.delete_settled(cluster, set())
+    stored_runs.delete_settled(cluster, {stored_runs.key_of(JOB)})
+    assert stored_runs.failed(cluster).keys() == {("hour", 0)}
+    stored_runs.delete_settled(cluster, set())
     assert not PipelineRun.objects.exists()

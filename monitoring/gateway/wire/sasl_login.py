@@ -14,7 +14,7 @@ from monitoring.gateway.errors import Refused
 from monitoring.gateway.wire import sasl as mechanisms
 from monitoring.gateway.wire.connection import Connection, frame
 from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
-from monitoring.gateway.wire.limits import printable
+from monitoring.gateway.wire.response_limits import printable
 from monitoring.reasons import Reason
 
 HANDSHAKE_KEY, AUTHENTICATE_KEY = 17, 36

@@ -1,4 +1,5 @@
-"""Celery beat's schedule. Each message expires, so that they do not pile up without a worker.
+"""The periodic tasks: Celery beat's schedule. Each message expires, so that they do not pile up
+without a worker.
 
 How often clusters are sampled is the setting AERIE_TICK_SECONDS (console/settings.py).
 """

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from celery.beat import BeatLazyFunc
 
-from monitoring.background import beat_schedule as schedule
-from monitoring.background.beat_schedule import EveryTick, beat_schedule, current_tick
+from monitoring.background import periodic_tasks as schedule
+from monitoring.background.periodic_tasks import EveryTick, beat_schedule, current_tick
 from monitoring.celery import app
 
 

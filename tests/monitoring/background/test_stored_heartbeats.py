@@ -4,27 +4,27 @@ import psutil
 import pytest
 
 from monitoring import redis_client
-from monitoring.background import heartbeats
+from monitoring.background import stored_heartbeats
 from tests.support.waiting import wait_until
 from tests.support.worker import worker
 
-BEAT_MS = int(heartbeats.INTERVAL_S * 1000)
+BEAT_MS = int(stored_heartbeats.INTERVAL_S * 1000)
 
 
 def age_ms(name):
-    return heartbeats.ages_ms().get(name)
+    return stored_heartbeats.ages_ms().get(name)
 
 
 def test_a_process_without_a_heartbeat_has_no_age(redis_server):
-    heartbeats.record("actions")
-    assert list(heartbeats.ages_ms()) == ["actions"]
+    stored_heartbeats.record("actions")
+    assert list(stored_heartbeats.ages_ms()) == ["actions"]
     assert age_ms("actions") >= 0
 
 
 def test_ages_use_the_clock_of_redis(redis_server, monkeypatch):
-    heartbeats.record("actions")
+    stored_heartbeats.record("actions")
     seconds = redis_server.client().time()[0]
-    noted = int(redis_server.client().hget(heartbeats.KEY, "actions"))
+    noted = int(redis_server.client().hget(stored_heartbeats.KEY, "actions"))
     assert noted % 1000 == 0
     assert noted // 1000 <= seconds
 
@@ -34,12 +34,12 @@ def test_a_full_redis_raises_redis_full(redis_server):
     client.config_set("maxmemory", 1)
     try:
         with pytest.raises(redis_client.RedisFull):
-            heartbeats.record("actions")
+            stored_heartbeats.record("actions")
     finally:
         client.config_set("maxmemory", 0)
     redis_server.kill()
     with pytest.raises(redis_client.RedisDown, match="cannot be reached"):
-        heartbeats.record("actions")
+        stored_heartbeats.record("actions")
 
 
 @pytest.mark.django_db(transaction=True)

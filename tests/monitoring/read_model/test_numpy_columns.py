@@ -1,6 +1,6 @@
 import pyarrow as pa
 
-from monitoring.read_model.columns import Names
+from monitoring.read_model.numpy_columns import Names
 
 
 def test_names_of_the_previous_tick_are_reused_if_equal():
