@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from console.accounts.request_types import ClusterRequest
 from console.charts import make_chart, measures, other_subject
 from console.charts.chart_query import ChartQuery
-from console.charts.ranges import COMPARE_TITLES, RANGES_MS, range_of
+from console.charts.time_ranges import COMPARE_TITLES, RANGES_MS, range_of
 from monitoring.models import Cluster
 
 

@@ -21,8 +21,8 @@ from django.utils.translation import gettext as _
 from console.accounts.rights import Rights
 from console.charts import measures, read_lines
 from console.charts.chart_query import ChartQuery
-from console.charts.ranges import COMPARE_MS
 from console.charts.read_lines import Line, Unanswered
+from console.charts.time_ranges import COMPARE_MS
 from console.ui import times
 from console.ui.texts import sentence, written_history
 from monitoring.history import written_range

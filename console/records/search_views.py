@@ -17,8 +17,8 @@ from console.records.exports import run_export
 from console.records.exports.forms import ExportForm
 from console.records.exports.writers import writer_of
 from console.records.forms import FOLLOW, SearchForm
+from console.records.search_response import disable_buffering, stream_chunks
 from console.records.search_stream import ResultView
-from console.records.streaming_response import disable_buffering, stream_chunks
 from console.topics.topic_context import topic_context
 from console.ui.error_status import http_status_of
 from monitoring.gateway.errors import GatewayError

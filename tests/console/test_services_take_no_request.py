@@ -41,5 +41,5 @@ def test_every_app_with_services_is_checked():
         "segments", "topics",
     }  # fmt: skip
     assert {path.relative_to(ROOT).parts[0] for path in SERVICES} >= apps
-    files = {"produce/copy_plans.py", "records/exports/run_export.py", "segments/partition_log.py"}
+    files = {"produce/copy_plans.py", "records/exports/run_export.py", "segments/read_segments.py"}
     assert {str(path.relative_to(ROOT)) for path in SERVICES} >= files

@@ -1,7 +1,7 @@
 """Write records to a topic: the records of a form or of a file.
 
 Parameters: `name`, `contents` (the id of WaitingRecords), `compression`, `sha256`, `hashed`
-("value" or "file"), `schemas` ("key" or "value" → title), and those of `stored_records.summary`.
+("value" or "file"), `schemas` ("key" or "value" → title), and those of `records_as_text.summary`.
 An item is one record, or a range of them if there are over 1,000.
 """
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params, StopPoint
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
-from console.produce import draft_texts, stored_records, write_outcome
+from console.produce import draft_texts, records_as_text, write_outcome
 from console.produce.models import KEPT
 from console.produce.writer import Writer, decrypted_records, waiting_records
 from console.topics.actions import changes_since_review
@@ -72,7 +72,7 @@ class WriteRecords(ItemsAction):
 
     def items(self, params: Params) -> list[str]:
         return [
-            stored_records.item_key(each) for each in stored_records.item_ranges(params["count"])
+            records_as_text.item_key(each) for each in records_as_text.item_ranges(params["count"])
         ]
 
     def apply_items(

@@ -17,9 +17,9 @@ from console.audit.models import AuditEntry
 from console.records import column_paths, search_stream, start_search
 from console.records.display_options import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
+from console.records.search_response import stream_chunks
 from console.records.search_stream import ResultView
 from console.records.start_search import SearchQuery
-from console.records.streaming_response import stream_chunks
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
 from monitoring.reasons import Reason

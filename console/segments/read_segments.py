@@ -1,6 +1,6 @@
 """Reads the segments of a partition from its leader's admin port, which only brokerd has.
 
-The functions raise GatewayError. For other brokers, find_batches.py reads the batches.
+The functions raise GatewayError. For other brokers, find_batches_by_fetch.py reads the batches.
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.records.unread_partitions import notices, ranges
+from console.records.unread_partition_notices import notices, ranges
 from monitoring.gateway.record_pages import FAILED, NO_LEADER, SILENT, TOO_MUCH, UnreadPartition
 from monitoring.read_model.snapshot import Snapshot
 from tests.console.conftest import BROKERS, PARTITIONS

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 from django.utils import dateformat
 
-from console.segments.marks import CHARACTER_PERCENT
-from console.segments.scale import Scale
+from console.segments.strip_marks import CHARACTER_PERCENT
+from console.segments.strip_scale import Scale
 from console.ui import numbers
 
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000

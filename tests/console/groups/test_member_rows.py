@@ -1,4 +1,4 @@
-from console.groups.members import members
+from console.groups.member_rows import members
 from tests.monitoring.tick_factory import groups_table
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.segments.scale import Scale
+from console.segments.strip_scale import Scale
 from console.ui import numbers
 
 WIDTH_PX = 860

@@ -2,7 +2,7 @@
 
 import itertools
 
-from console.segments.marks import (
+from console.segments.strip_marks import (
     CHARACTER_PERCENT,
     GROUP,
     LOOKED_UP,
@@ -12,7 +12,7 @@ from console.segments.marks import (
     limit_marks,
     with_label_rows,
 )
-from console.segments.scale import Scale
+from console.segments.strip_scale import Scale
 
 SCALE = Scale((0.0, 50.0, 100.0), (0, 1000, 2000), ())
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.segments.lookup import OffsetNotFound, OffsetOutside, check_offset, look_up
+from console.segments.brokerd_lookup import OffsetNotFound, OffsetOutside, check_offset, look_up
 
 SEGMENTS = [{"base_offset": base, "next_offset": base + 100} for base in (0, 100, 200, 300)]
 

@@ -6,8 +6,8 @@ from brokerd.protocol.records import BatchHeader
 from console.accounts.principal import Principal
 from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.masking_rules import is_masked
-from console.segments import lookup
-from console.segments.lookup import OffsetNotFound
+from console.segments import brokerd_lookup
+from console.segments.brokerd_lookup import OffsetNotFound
 from console.segments.segment_content import PAGE_SIZE
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway, for_cluster
@@ -60,7 +60,7 @@ def fetch_batches(
             raise ClusterUnavailable(Reason("partition_no_leader"))
         start = offset if at_ms is None else _offset_at(gateway, row, at_ms)
         if start is not None:
-            lookup.check_offset(start, log.start, log.stop)
+            brokerd_lookup.check_offset(start, log.start, log.stop)
         if not log:
             return FetchedBatches([], log)
         if start is None:

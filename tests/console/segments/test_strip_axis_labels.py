@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
-from console.segments.axis_labels import offset_labels, time_labels
-from console.segments.scale import Scale
+from console.segments.strip_axis_labels import offset_labels, time_labels
+from console.segments.strip_scale import Scale
 
 DAY, MINUTE = 86_400_000, 60_000
 START = 20_000 * DAY  # 2024-10-04
