@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.gateway.config_synonyms": "monitoring.gateway.wire.configs",
     "console.records.streaming_response": "console.records.search_response",
     "console.records.unread_partitions": "console.records.unread_partition_notices",
     "console.segments.axis_labels": "console.segments.strip_axis_labels",

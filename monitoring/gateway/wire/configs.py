@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brokerd.protocol import messages
-from monitoring.gateway.config_synonyms import value_in_unit_of
 from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
@@ -27,6 +26,7 @@ _SOURCES = {
     6: "DYNAMIC_BROKER_LOGGER_CONFIG",
 }
 _TOPIC, _DEFAULT = 1, 5
+_UNITS_MS = {".minutes": 60_000, ".hours": 3_600_000}
 
 
 def describe_request(
@@ -108,3 +108,15 @@ def _value(entry: Any) -> ConfigValue:
 
 def _in_unit_of(entry: Any, synonym: Any) -> str | None:
     return value_in_unit_of(entry.name, synonym.name, synonym.value)
+
+
+def value_in_unit_of(name: str, synonym: str, value: str | None) -> str | None:
+    """The value of `synonym` in the unit of the setting `name`: in milliseconds if that ends in
+    `.ms`. -1 (no limit) is not converted.
+
+    Kafka reports `log.retention.hours=168` as a synonym of `retention.ms`.
+    """
+    for suffix, unit_ms in _UNITS_MS.items():
+        if name.endswith(".ms") and synonym.endswith(suffix) and value and value.isdecimal():
+            return str(int(value) * unit_ms)
+    return value

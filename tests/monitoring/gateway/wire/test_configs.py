@@ -1,6 +1,6 @@
 import pytest
 
-from monitoring.gateway.config_synonyms import value_in_unit_of
+from monitoring.gateway.wire.configs import value_in_unit_of
 
 
 @pytest.mark.parametrize(
