@@ -1,7 +1,7 @@
 """A back-fill goes on by its own jobs, in order, and past none that was not computed.
 
 `run_next_job._with_spark` is replaced: what Spark computes is for
-test_job_scheduler.py and test_jobs.py.
+test_run_next_job.py and test_do_job.py.
 """
 
 import pytest

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.django_db(transaction=True)]
 def cluster(root, redis_server, settings, monkeypatch):
     """A cluster with one hour of raw ticks, of which nothing expires, an hour later.
 
-    It has no topics: what is done with the rows of each table is for test_jobs.py.
+    It has no topics: what is done with the rows of each table is for test_do_job.py.
     """
     settings.AERIE_HISTORY_RAW_HOURS = settings.AERIE_HISTORY_MINUTE_DAYS = 0
     settings.AERIE_HISTORY_HOUR_DAYS = 0
