@@ -17,6 +17,8 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.lag.rates": "monitoring.read_model.commit_window",
+    "monitoring.schema_registry.encoder": "monitoring.schema_registry.schema_encoder",
     "monitoring.gateway.config_synonyms": "monitoring.gateway.wire.configs",
     "console.records.streaming_response": "console.records.search_response",
     "console.records.unread_partitions": "console.records.unread_partition_notices",

@@ -1,5 +1,7 @@
-"""Operations on reports: start, find, cancel, delete. Each change and its audit row are
-written in one transaction.
+"""What users do with reports: start, find, cancel, delete; with their rights and the audit log.
+
+monitoring/reports/report_lifecycle.py does it. Each change and its audit row are written in one
+transaction.
 
 Who may see a report: everyone with `report.view` who sees all topics that it was computed from.
 """

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from monitoring.schema_registry.compiled_schema import CompiledSchema, SchemaUnusable
-from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
 from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry.read_schemas import Schema
+from monitoring.schema_registry.schema_encoder import NotEncoded, SchemaEncoder
 from tests.monitoring.schema_registry import serialized
 
 AVRO = Schema(1, "AVRO", serialized.AVRO_SCHEMA)
