@@ -17,7 +17,6 @@ from console.actions.redirect_to_plan import (
     read_only_text,
     redirect_to_plan,
 )
-from console.schemas.read_subjects import ShownSubject
 from console.schemas import read_subjects
 from console.schemas.forms import (
     CompatibilityForm,
@@ -25,6 +24,7 @@ from console.schemas.forms import (
     RegisterForm,
     SubjectForm,
 )
+from console.schemas.read_subjects import ShownSubject
 from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound
