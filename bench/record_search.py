@@ -18,8 +18,8 @@ from bench.rows import Contender, Row
 from bench.servers import BROKERD, Server, running
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.records.filters import Condition
-from monitoring.records.running_search import RunningSearch
 from monitoring.records.search_events import SearchProgress
+from monitoring.records.search_process_client import RunningSearch
 from monitoring.records.search_request import SearchRequest
 
 KEY = "record-search"

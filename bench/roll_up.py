@@ -29,9 +29,9 @@ from bench.report import Found, Heading, Report
 from bench.roll_up_sql import run_duckdb
 from bench.rows import Contender, Row
 from bench.servers import ROOT
+from monitoring.history.append_ticks import joined, parquet
 from monitoring.history.levels import HOUR_MS, MINUTE_MS
 from monitoring.history.table_specs import GROUP_PARTITIONS
-from monitoring.history.writer import joined, parquet
 from monitoring.spark.jobs.roll_up_and_merge import RollUp, roll_up
 from monitoring.spark.jobs.time_slices import SourceFile
 from monitoring.spark.server_config import SparkConfig

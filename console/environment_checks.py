@@ -1,5 +1,7 @@
 """Validation rules for settings. Pure.
 
+The defaults of all settings, and the bounds of those that are numbers, are in console/settings.py.
+
 Each rule takes a value and returns the error, as the rest of a sentence that begins with the
 setting (`REDIS_URL=… is not …`), or the empty string for a valid value.
 `stack/external_services.py` checks whether the services can be reached.

@@ -37,6 +37,7 @@ ZOOKEEPER_HEAP = _env.checked("ZOOKEEPER_HEAP", rules.heap, "128m")
 REDIS_PORT = _env.port("REDIS_PORT", 6379)
 SPARK_CONNECT_PORT = _env.port("SPARK_CONNECT_PORT", 15002)
 
+# Used in monitoring/spark/server_config.py and monitoring/history/root_folder.py.
 SPARK_MASTER = _env.checked("SPARK_MASTER", rules.spark_master, "local[2]")
 HISTORY_URL = _env.checked("HISTORY_URL", rules.history_url, f"file://{AERIE_DATA}/history")
 
@@ -53,13 +54,17 @@ REDIS_PASSWORD_FILE = AERIE_DATA / "redis.password"
 
 # The processes of the Procfile that run, set by the supervisor. Empty = unknown.
 AERIE_PROCESSES = _env.words("AERIE_PROCESSES", lambda name: "")
-# How often clusters are sampled (monitoring/background/beat_schedule.py).
+
+# --- How often clusters are sampled: monitoring/background/periodic_tasks.py -------------------
 AERIE_TICK_SECONDS = _env.integer("AERIE_TICK_SECONDS", 5, lowest=1, highest=3600)
-# The limit of one cluster's samples in Redis (monitoring/ticks/tick_stream.py).
+
+# --- The limit of one cluster's samples in Redis: monitoring/ticks/tick_stream.py --------------
 AERIE_LIVE_BYTES_MAX = _env.integer(
     "AERIE_LIVE_BYTES_MAX", 192 * 2**20, lowest=2**20, highest=2**36
 )
-# How long each level of the history is kept (monitoring/history/levels.py); 0 = for good.
+
+# --- How long each level of the history is kept: monitoring/history/levels.py ------------------
+# 0 = for good. monitoring/pipeline/delete_expired_history.py deletes what is older.
 AERIE_HISTORY_RAW_HOURS = _env.integer("AERIE_HISTORY_RAW_HOURS", 48, lowest=0, highest=24 * 366)
 AERIE_HISTORY_MINUTE_DAYS = _env.integer("AERIE_HISTORY_MINUTE_DAYS", 14, lowest=0, highest=3660)
 AERIE_HISTORY_HOUR_DAYS = _env.integer("AERIE_HISTORY_HOUR_DAYS", 396, lowest=0, highest=36600)
@@ -72,12 +77,18 @@ _env.problems += rules.retention_order(
         "AERIE_HISTORY_DAY_DAYS": AERIE_HISTORY_DAY_DAYS * 24,
     }
 )
+
+# --- The demo traffic: stack/demo/management/commands/demo.py ----------------------------------
 AERIE_DEMO_RATE = _env.integer("AERIE_DEMO_RATE", 50, lowest=10, highest=2000)
+
+# --- The account of the first admin: stack/seeding.py ------------------------------------------
 AERIE_ADMIN_PASSWORD = _env.secret("AERIE_ADMIN_PASSWORD", rules.password)
 AERIE_ADMIN_PASSWORD_FILE = AERIE_DATA / "admin.password"
-# Private networks that outgoing URLs (webhooks …) may use.
+
+# --- Private targets of outgoing requests: monitoring/egress/url_checks.py ---------------------
 AERIE_EGRESS_ALLOW = _env.words("AERIE_EGRESS_ALLOW", rules.network)
 
+# --- Checks of the values above, and what follows from them ------------------------------------
 _ports = stack_ports.of_stack(
     AERIE_PORT, BROKERD_PORT_BASE, BROKERD_COUNT, ZOOKEEPER_PORT, REDIS_PORT, SPARK_CONNECT_PORT
 )

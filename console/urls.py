@@ -6,7 +6,7 @@ slug.
 
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
-from console.health import metrics
+from console.health import metrics_view
 from console.health import views as health
 from console.ui.url_converters import AnyNameConverter
 
@@ -15,7 +15,7 @@ register_converter(AnyNameConverter, "any_name")  # before the URLs of apps, whi
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
-    path("metrics", metrics.metrics, name="metrics"),
+    path("metrics", metrics_view.metrics, name="metrics"),
     path("", include("console.layout.urls")),
     path("", include("console.ui.urls")),
     path("", include("console.accounts.urls")),

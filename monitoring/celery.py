@@ -8,7 +8,7 @@ import os
 
 from celery import Celery
 
-from monitoring.background.beat_schedule import beat_schedule
+from monitoring.background.periodic_tasks import beat_schedule
 from monitoring.background.queues import routes
 from monitoring.background.worker_heartbeat import Heartbeat
 

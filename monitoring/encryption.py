@@ -1,8 +1,8 @@
 """Encrypts secrets in the database with keys from a file.
 
-`AERIE_SECRET_KEY_FILE` has one Fernet key per line, the newest first, mode 0600. The first key
-encrypts; all keys decrypt. `manage.py rotate_key` adds a key at the top. Decrypted secrets are
-never shown, logged or passed to a task.
+The file of the setting AERIE_SECRET_KEY_FILE has one Fernet key per line, the newest first, mode
+0600. The first key encrypts; all keys decrypt. `manage.py rotate_key` adds a key at the top.
+Decrypted secrets are never shown, logged or passed to a task.
 
 The first key is generated only if no secret is stored yet. If the file is missing although secrets
 are stored, a new key would hide the problem that they cannot be decrypted.

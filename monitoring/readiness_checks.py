@@ -16,7 +16,7 @@ from django.db import DatabaseError, connection
 
 from monitoring import redis_client
 from monitoring.alerts.undelivered_messages import backlog
-from monitoring.background import beat_scheduler, heartbeats
+from monitoring.background import beat_scheduler, stored_heartbeats
 from monitoring.background.queues import QUEUES
 from monitoring.clock import now_ms
 from monitoring.pipeline import backlog as pipeline_backlog
@@ -133,7 +133,7 @@ def _processes(redis: Part) -> list[Part]:
     if redis.state is not State.OK:  # no heartbeats can be written
         return [Part(name, State.UNKNOWN, Why.REDIS_SILENT) for name in processes]
     try:
-        ages = heartbeats.ages_ms()
+        ages = stored_heartbeats.ages_ms()
     except redis_client.RedisDown:
         return [Part(name, State.UNKNOWN, Why.REDIS_SILENT) for name in processes]
     return [_process(name, process, ages) for name, process in processes.items()]
@@ -143,7 +143,7 @@ def _process(name: str, process: str, ages: dict[str, int]) -> Part:
     if not _runs_here(process):
         return Part(name, State.LEFT_OUT)
     age_ms = ages.get(name.removeprefix("worker "))
-    if age_ms is not None and age_ms < heartbeats.SILENT_MS:
+    if age_ms is not None and age_ms < stored_heartbeats.SILENT_MS:
         return Part(name)
     is_expected = age_ms is not None or bool(settings.AERIE_PROCESSES)
     up_s = time.monotonic() - _started_s

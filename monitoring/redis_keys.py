@@ -22,7 +22,7 @@ def sampling(slug: str) -> str:
 
 
 def pending(slug: str) -> str:
-    """The pending subjects of alert rules (alerts/pending_subjects.py)."""
+    """The pending subjects of alert rules (alerts/stored_pending_subjects.py)."""
     return f"aerie:{slug}:alerts:pending"
 
 

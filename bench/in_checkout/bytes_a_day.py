@@ -102,19 +102,18 @@ def write_hours(
     root: Any, cluster: Quiet, first_ms: int = FIRST_MS, count: int = 2, slug: str = SLUG
 ) -> None:
     """The raw ticks of these hours, a file a minute; the tick before them is not counted."""
-    from monitoring.history import writer
-
+    append = find("append_history")
     minute_ms = TICKS_A_FILE * INTERVAL_MS
-    writer.append(root, slug, ticks(cluster, first_ms - INTERVAL_MS, first_ms, slug))
+    append(root, slug, ticks(cluster, first_ms - INTERVAL_MS, first_ms, slug))
     for start_ms in range(first_ms, first_ms + count * HOUR_MS, minute_ms):
-        writer.append(root, slug, ticks(cluster, start_ms, start_ms + minute_ms, slug))
+        append(root, slug, ticks(cluster, start_ms, start_ms + minute_ms, slug))
 
 
 def roll_up(root: Any, folder: Path) -> None:
     """As the pipeline: both hours, the raw files of each merged, and the day."""
     from bench.roll_up import spark_server
     from monitoring.history.levels import DAY, HOUR, MINUTE, RAW
-    from monitoring.pipeline import jobs, workspace
+    from monitoring.pipeline import workspace
     from monitoring.pipeline.due_jobs import MergeJob, RollUpJob
 
     todo: list[Any] = []
@@ -126,7 +125,7 @@ def roll_up(root: Any, folder: Path) -> None:
     with spark_server(folder) as (spark, _process):
         for job in todo:
             with workspace.opened(root, SLUG) as space:
-                jobs.run(spark, space, job)
+                find("run_pipeline_job")(spark, space, job)
 
 
 def bytes_by_level(root: Any) -> dict[str, dict[str, int]]:

@@ -133,7 +133,7 @@ def _rows(level: Level, table: Table, keys: Keys, key: np.ndarray, at_ms: np.nda
 
 def write_ticks(root: Root, level: Level, from_ms: int, to_ms: int) -> None:
     """The buckets of a level: none has a gap."""
-    from monitoring.history import manifest, writer
+    from monitoring.history import manifest
     from monitoring.history.table_specs import LEVEL_TICKS, TICKS
 
     first = from_ms
@@ -145,7 +145,7 @@ def write_ticks(root: Root, level: Level, from_ms: int, to_ms: int) -> None:
              "rated_ms": level.bucket_ms, "reason": ""}
             for at_ms in range(first, last, level.bucket_ms)
         ]  # fmt: skip
-        file = writer.write_file(
+        file = find("write_history_file")(
             root, span_folder, TICKS, pa.Table.from_pylist(rows, schema=LEVEL_TICKS)
         )
         before = manifest.load(root, span_folder)
@@ -177,7 +177,7 @@ def _sorted(keys: Keys) -> Keys:
 
 def write_all(root: Root, cluster: Synthetic, hour_ms: int) -> int:
     """Levels up to `hour_ms`, raw files behind it, then ticks in Redis; the time of the end."""
-    from monitoring.history import table_specs, writer
+    from monitoring.history import table_specs
     from monitoring.history.levels import HOUR, MINUTE
     from monitoring.ticks.tick_stream import put_tick
 
@@ -205,7 +205,7 @@ def write_all(root: Root, cluster: Synthetic, hour_ms: int) -> int:
     end = first + RAW_MINUTES * 60_000 // INTERVAL_MS
     for start in range(first, end, TICKS_A_FILE):
         made = [tick(cluster, number) for number in range(start, start + TICKS_A_FILE)]
-        writer.append(root, SLUG, made)
+        find("append_history")(root, SLUG, made)
     for number in range(end - TICKS_A_FILE, end + TICKS_A_FILE):
         put_tick(tick(cluster, number))
     return (end + TICKS_A_FILE) * INTERVAL_MS

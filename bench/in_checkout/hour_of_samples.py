@@ -12,20 +12,21 @@ from pathlib import Path
 import pyarrow.fs as pafs
 from bytes_a_day import HOUR_MS, INTERVAL_MS, Quiet, write_hours
 from django.conf import settings
+from names import find
 
 
 def main() -> None:
     """See the module."""
     folder, slug, hour_ms = Path(sys.argv[1]), sys.argv[2], int(sys.argv[5])
     settings.configure(AERIE_TICK_SECONDS=INTERVAL_MS // 1000)
-    from monitoring.history import reader
     from monitoring.history.levels import RAW
     from monitoring.history.root_folder import Root
     from monitoring.history.table_specs import TABLES
 
     root = Root(pafs.LocalFileSystem(), str(folder), f"file://{folder}")
     write_hours(root, Quiet(int(sys.argv[3]), int(sys.argv[4])), hour_ms, 1, slug)
-    found = (reader.files(root, slug, RAW, name, hour_ms, hour_ms + HOUR_MS) for name in TABLES)
+    files_of = find("history_files")
+    found = (files_of(root, slug, RAW, name, hour_ms, hour_ms + HOUR_MS) for name in TABLES)
     print(sum(file.rows for files in found for _, file in files))
 
 

@@ -19,8 +19,16 @@ PLACES: dict[str, tuple[str, ...]] = {
         "monitoring sampling service notify",
     ),
     "evaluate": ("monitoring alerts evaluate evaluate",),
-    "append_history": ("monitoring history writer append",),
-    "flush_history": ("monitoring history writer flush",),
+    "append_history": (
+        "monitoring history append_ticks append",
+        "monitoring history writer append",
+    ),
+    "flush_history": ("monitoring history append_ticks flush", "monitoring history writer flush"),
+    "write_history_file": (
+        "monitoring history append_ticks write_file",
+        "monitoring history writer write_file",
+    ),
+    "history_files": ("monitoring history read_levels files", "monitoring history reader files"),
     "history_root": ("monitoring history root_folder current", "monitoring history root current"),
     "SpanFolder": (
         "monitoring history root_folder SpanFolder",
@@ -31,6 +39,7 @@ PLACES: dict[str, tuple[str, ...]] = {
         "monitoring history manifest span_folders",
         "monitoring history manifest places",
     ),
+    "run_pipeline_job": ("monitoring pipeline do_job run", "monitoring pipeline jobs run"),
     "Cluster": ("monitoring models Cluster",),
     "AlertRule": ("monitoring models AlertRule",),
     "grant": ("console accounts services grant",),

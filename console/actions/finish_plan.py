@@ -8,7 +8,7 @@ from console.actions import models, registry
 from console.actions.draft import StepState
 from console.actions.models import Plan
 from console.actions.progress import end_running_step
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from monitoring.reasons import Reason, dumps
 
 

@@ -20,7 +20,7 @@ from console.actions.draft import PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.finish_plan import finish
 from console.actions.models import Plan
 from console.actions.plan_readers import may_read, shows_targets, stored_scope
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.live import snapshot_cache
 from monitoring.clock import now_ms
 from monitoring.gateway.gateway import for_cluster

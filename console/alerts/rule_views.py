@@ -10,7 +10,7 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.alerts import services
 from console.alerts.forms import RuleForm
-from console.live.pages import LivePart, render_live
+from console.live.page_renderer import LivePart, render_live
 from monitoring.models import AlertRule
 
 

@@ -8,7 +8,7 @@ from console.accounts import connection_rate_limit
 from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.evaluate import RULE_DISABLED, resolve_all
 from monitoring.alerts.lag_condition import Condition, Subject, matches

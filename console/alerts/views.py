@@ -5,7 +5,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.live.pages import LivePart, render_live
+from console.live.page_renderer import LivePart, render_live
 
 
 @require_safe

@@ -1,7 +1,7 @@
 """The audit log: one row per action, with actor, resource, address, changes and outcome.
 
 The table is append-only: rows cannot be changed, and only old refused sign-ins are
-deleted (services.drop_refused_sign_ins). The actor's name is also stored as text, in case the
+deleted (tasks.py). The actor's name is also stored as text, in case the
 account is deleted.
 """
 

@@ -6,7 +6,7 @@ from django.dispatch import receiver
 
 from console.accounts.signals import account_changed, locked_out, sign_in_refused, signed_in
 from console.audit.models import SIGN_IN
-from console.audit.services import record
+from console.audit.write_entry import record
 
 USERNAME_LENGTH_MAX = 150
 

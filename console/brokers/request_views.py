@@ -15,7 +15,7 @@ from console.ui.table import Table
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, Unsupported
 from monitoring.gateway.gateway import for_cluster
-from monitoring.request_metrics import request_figures
+from monitoring.request_metrics import read_request_figures
 from monitoring.request_metrics.figures_between_readings import Figures
 
 SINCE_START = "start"
@@ -37,7 +37,7 @@ def index(request: ClusterRequest, cluster: str, broker: int) -> HttpResponse:
     since_start = request.GET.get("over") == SINCE_START
     try:
         with for_cluster(request.cluster) as gateway:
-            found = request_figures.read(gateway, cluster, broker, since_start=since_start)
+            found = read_request_figures.read(gateway, cluster, broker, since_start=since_start)
         context |= _table_context(request, found, since_start)
     except Unsupported:
         context["has_no_address"] = True

@@ -15,7 +15,7 @@ from console.brokers import broker_page
 from console.brokers.forms import BrokerSettingForm
 from console.brokers.listeners import listeners
 from console.charts import cards
-from console.live.pages import LivePart, render_live
+from console.live.page_renderer import LivePart, render_live
 from console.ui import settings_table
 from console.ui.csv_export import page_or_csv
 from console.ui.error_status import http_status_of

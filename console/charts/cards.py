@@ -11,9 +11,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.request_types import ClusterRequest
-from console.charts import measures, other_subject, services
+from console.charts import make_chart, measures, other_subject
 from console.charts.chart_query import ChartQuery
-from console.charts.ranges import COMPARE_TITLES, RANGES_MS, range_of
+from console.charts.time_ranges import COMPARE_TITLES, RANGES_MS, range_of
 from monitoring.models import Cluster
 
 
@@ -33,7 +33,7 @@ def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str,
     All charts of a page share the range and the comparisons in its URL.
     """
     chosen, compare = range_of(request.GET)
-    visible_queries = [query for query in queries if services.may_see(request.rights, query)]
+    visible_queries = [query for query in queries if make_chart.may_see(request.rights, query)]
     field = other_subject.field(request, visible_queries[0]) if visible_queries else None
     other = field.name if field and not field.error else ""
     url = reverse("chart", args=[request.cluster.slug])
@@ -64,7 +64,7 @@ def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str,
 def _no_source(cluster: Cluster, query: ChartQuery) -> str:
     """What to set where a chart gets no new values; empty = it has a source.
 
-    Only brokerd's admin port reports traffic, CPU and memory (monitoring/gateway/brokerd_stats.py).
+    Only brokerd's admin port reports traffic, CPU and memory (gateway/brokerd_sample.py).
     """
     if query.show not in ("bytes", "requests", "cpu", "memory"):
         return ""

@@ -2,7 +2,7 @@
 
 of=cluster | topic | group | broker      with topic=, partition=, group=, broker=
 show=records | bytes | size | lag | …    (measures.py)
-range=15m … 90d (ranges.py)    compare= (nothing) | yesterday | week
+range=15m … 90d (time_ranges.py)    compare= (nothing) | yesterday | week
 with=                                    another topic, topic/partition, group or broker beside it
 width=                                   of the chart in CSS pixels
 """
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from urllib.parse import urlencode
 
 from console.charts.measures import MEASURES
-from console.charts.ranges import COMPARE_MS, DEFAULT_RANGE, RANGES_MS
+from console.charts.time_ranges import COMPARE_MS, DEFAULT_RANGE, RANGES_MS
 from monitoring.history.points import POINTS_MAX
 from monitoring.history.series import Subject
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.error_texts import group_not_found, topic_not_found
 from console.accounts.request_types import ClusterRequest
-from console.charts import services
+from console.charts import make_chart
 from console.charts.chart_query import ChartQuery, InvalidQuery
 from console.live import snapshot_cache
 from monitoring.read_model.snapshot import Snapshot
@@ -65,7 +65,7 @@ def _error(request: ClusterRequest, snapshot: Snapshot | None, query: ChartQuery
         if query.kind == "broker":
             return _("Enter the id of a broker.")
         return _("Enter a topic and a partition, as in orders/3.")
-    is_there = services.may_see(request.rights, other)
+    is_there = make_chart.may_see(request.rights, other)
     if is_there and snapshot is not None:
         is_there = _is_in(snapshot, other)
     if is_there:
@@ -74,7 +74,7 @@ def _error(request: ClusterRequest, snapshot: Snapshot | None, query: ChartQuery
         return _("This cluster has no broker %(id)d.") % {"id": other.broker}
     if query.kind == "group":
         return group_not_found(other.group)
-    if other.partition is not None and services.may_see(request.rights, other):
+    if other.partition is not None and make_chart.may_see(request.rights, other):
         return _("This topic has no partition %(n)d.") % {"n": other.partition}
     return topic_not_found(other.topic)
 

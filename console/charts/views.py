@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from console.accounts.decorators import requires
 from console.accounts.error_texts import group_not_found, topic_not_found
 from console.accounts.request_types import ClusterRequest
-from console.charts import services
+from console.charts import make_chart
 from console.charts.chart_query import ChartQuery, InvalidQuery, parse
 from monitoring.clock import now_ms
 
@@ -24,10 +24,10 @@ def chart(request: ClusterRequest, cluster: str) -> HttpResponse:
         query = parse(request.GET)
     except InvalidQuery as error:
         return JsonResponse({"error": str(error)}, status=400)
-    if not services.may_see(request.rights, query):
+    if not make_chart.may_see(request.rights, query):
         raise Http404(_not_found(query))
     try:
-        return JsonResponse(services.chart(cluster, request.rights, query, now_ms()))
+        return JsonResponse(make_chart.chart(cluster, request.rights, query, now_ms()))
     except OSError as error:
         log.warning("a chart of %s: the stored history cannot be read: %s", cluster, error)
         why = _("The stored history cannot be read. The log of the web process names the file.")

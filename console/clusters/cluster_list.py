@@ -6,12 +6,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
-from console.clusters import services
+from console.live import snapshot_cache
 from console.ui.table import Column, Table
+from monitoring.clusters import kafka_cluster_id
+from monitoring.models import Cluster
 
 
 def table_of(principal: Principal, params: Mapping[str, str]) -> Table:
-    """The clusters that the user may see; rows as in `services.visible_rows`."""
+    """The clusters that the user may see; see `_rows`."""
     columns = [
         Column(
             "cluster", _("Cluster"), lambda row: row["cluster"].name.casefold(),
@@ -28,7 +30,34 @@ def table_of(principal: Principal, params: Mapping[str, str]) -> Table:
         Column("edit", _("Edit"), is_title_hidden=True),
     ]  # fmt: skip
     table = Table(params, columns, "cluster", id="clusters")
-    return table.show(services.visible_rows(principal), _searched_text)
+    return table.show(_rows(principal), _searched_text)
+
+
+def _rows(principal: Principal) -> list[dict[str, Any]]:
+    """The clusters that the user may see, with status, totals and role.
+
+    `same_cluster`: the names of other entries for the same Kafka cluster.
+    """
+    rows = []
+    for cluster in Cluster.objects.all():
+        rights = principal.rights(cluster)
+        if rights.may("cluster.view"):
+            snapshot = snapshot_cache.snapshot(cluster.slug, rights)
+            same_cluster = [
+                other.name
+                for other in kafka_cluster_id.others(cluster)
+                if principal.may("cluster.view", other)
+            ]
+            rows.append(
+                {
+                    "cluster": cluster,
+                    "status": snapshot_cache.sample_status(cluster.slug, rights),
+                    "totals": snapshot.totals if snapshot else None,
+                    "role": rights.role,
+                    "same_cluster": ", ".join(same_cluster),
+                }
+            )
+    return rows
 
 
 def _total(row: Mapping[str, Any], name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Operations on cluster entries: list, save, remove."""
+"""Operations on cluster entries: save, remove."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from django.db import transaction
 
 from console.accounts.principal import Principal
 from console.accounts.services import revoke_all_grants
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.clusters.forms import ClusterForm
 from console.clusters.schema_registry_form import COLUMNS as REGISTRY_COLUMNS
 from console.clusters.security_form import COLUMNS as SECURITY_COLUMNS
@@ -18,33 +18,6 @@ from monitoring.delete_cluster_data import delete_cluster_data
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-
-
-def visible_rows(principal: Principal) -> list[dict[str, Any]]:
-    """The clusters that the user may see, with status, totals and role.
-
-    `same_cluster`: the names of other entries for the same Kafka cluster.
-    """
-    rows = []
-    for cluster in Cluster.objects.all():
-        rights = principal.rights(cluster)
-        if rights.may("cluster.view"):
-            snapshot = snapshot_cache.snapshot(cluster.slug, rights)
-            same_cluster = [
-                other.name
-                for other in kafka_cluster_id.others(cluster)
-                if principal.may("cluster.view", other)
-            ]
-            rows.append(
-                {
-                    "cluster": cluster,
-                    "status": snapshot_cache.sample_status(cluster.slug, rights),
-                    "totals": snapshot.totals if snapshot else None,
-                    "role": rights.role,
-                    "same_cluster": ", ".join(same_cluster),
-                }
-            )
-    return rows
 
 
 def audit_fields(cluster: Cluster) -> dict[str, Any]:

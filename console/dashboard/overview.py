@@ -16,7 +16,7 @@ from console.brokers.broker_warnings import (
 )
 from console.dashboard.alerts_and_warnings import PROBLEMS_MAX, problems
 from console.dashboard.recent_changes import audit_url, changes
-from console.groups import state_texts
+from console.groups import lag_state_texts
 from console.groups.group_page import time_until_drained
 from console.live import snapshot_cache
 from console.search.resource_actions import MESSAGES, RESET_OFFSETS, RETENTION
@@ -61,7 +61,7 @@ def context(
         if rights.may("audit.view")
         else "",
         "group_lag_states": [
-            (state_texts.names()[lag_state].lower(), count)
+            (lag_state_texts.names()[lag_state].lower(), count)
             for lag_state, count in snapshot.group_lag_states.items()
         ],
         **_rows(snapshot, SearchedCluster(cluster, rights, snapshot, is_current=True)),
@@ -79,7 +79,7 @@ def _rows(snapshot: Snapshot, searched: SearchedCluster) -> dict[str, Any]:
         "worst_groups": [
             (
                 group,
-                state_texts.of_group(group),
+                lag_state_texts.of_group(group),
                 time_until_drained(group),
                 RESET_OFFSETS.link(searched, group.name),
             )

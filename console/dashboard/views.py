@@ -8,7 +8,7 @@ from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
 from console.dashboard import changes_page
-from console.live.pages import LivePart, render_live
+from console.live.page_renderer import LivePart, render_live
 from console.ui.csv_export import page_or_csv
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.db import transaction
 
 from console.accounts.principal import Principal
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from monitoring.egress.models import TARGETS_MAX, EgressTarget
 from monitoring.reasons import Reason
 

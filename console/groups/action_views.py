@@ -24,7 +24,7 @@ from console.actions.redirect_to_plan import (
     unreadable_text,
 )
 from console.groups import offset_plans
-from console.groups.actions.state_and_members import members_text
+from console.groups.actions.members_check import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
 from console.groups.reset_preview import preview_of
 from console.groups.reset_resolution import resolve

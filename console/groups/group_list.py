@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.groups import state_texts
+from console.groups import lag_state_texts
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Cluster
@@ -47,10 +47,10 @@ def context(
     """All groups, sorted by lag, highest first."""
     snapshot = snapshot_cache.snapshot(cluster.slug, rights)
     table = Table(query, columns(), "-lag", id="groups")
-    names = state_texts.names()
+    names = lag_state_texts.names()
     table.show(
         snapshot.groups if snapshot else [],
         lambda row: f"{row.name} {row.state} {names[row.lag_state]}",
     )
-    table.map_rows(lambda row: (row, state_texts.of_group(row)))
+    table.map_rows(lambda row: (row, lag_state_texts.of_group(row)))
     return {"table": table, "at_ms": snapshot.at_ms if snapshot else None}

@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.groups import state_texts
-from console.groups.members import members
+from console.groups import lag_state_texts
+from console.groups.member_rows import members
 from console.live import snapshot_cache
 from console.ui import numbers, times
 from console.ui.table_query import Column, TableQuery
@@ -36,8 +36,8 @@ def context(
     topics = snapshot.topics_of_group(name, ROWS_MAX)
     return {
         "group": group,
-        "state": state_texts.of_group(group),
-        "state_counts": state_texts.counts(group),
+        "state": lag_state_texts.of_group(group),
+        "state_counts": lag_state_texts.counts(group),
         "drained": time_until_drained(group),
         "at_ms": snapshot.at_ms,
         "reported_at_ms": group.reported_at_ms or snapshot.at_ms,
@@ -91,7 +91,7 @@ class PartitionRow:
 
     def __init__(self, row: LagRow) -> None:
         self.row = row
-        self.state = state_texts.of_partition(row)
+        self.state = lag_state_texts.of_partition(row)
 
 
 def time_until_drained(group: GroupRow) -> str:

@@ -9,7 +9,7 @@ from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
 from console.live import snapshot_cache
-from console.live.pages import LivePart, render_live
+from console.live.page_renderer import LivePart, render_live
 
 
 @require_safe

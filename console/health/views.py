@@ -2,7 +2,7 @@
 
 monitoring/readiness_checks.py checks the parts.
 
-They need no sign-in and contain no names of topics, groups or users, as /metrics (metrics.py).
+They need no sign-in and contain no names of topics, groups or users, as /metrics (metrics_view.py).
 """
 
 from django.contrib.auth.decorators import login_not_required

@@ -18,7 +18,7 @@ from console.accounts.rights import may, rights_of
 from console.alerts.visible_alerts import alerts_in_scope
 from console.clusters.middleware import last_cluster
 from console.clusters.visible_clusters import visible_clusters
-from console.live import pages, snapshot_cache
+from console.live import page_renderer, snapshot_cache
 from console.ui import readiness_texts
 from monitoring import readiness_checks
 from monitoring.models import Alert, Cluster
@@ -123,7 +123,7 @@ class Page:
     @property
     def socket_url(self) -> str:
         """The socket of a page without live fragments; it gets only the banners."""
-        return pages.socket_url(self.cluster.slug, self.status) if self.cluster else ""
+        return page_renderer.socket_url(self.cluster.slug, self.status) if self.cluster else ""
 
     @property
     def interval_ms(self) -> int:

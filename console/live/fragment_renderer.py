@@ -1,7 +1,7 @@
 """Renders live fragments, once per version, set of rights and query.
 
 Every page also gets the banners and the status line. The full page uses the same context as the
-fragment (pages.py).
+fragment (page_renderer.py).
 """
 
 import asyncio

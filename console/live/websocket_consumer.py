@@ -3,7 +3,7 @@
 An event is the opening of the socket, a new tick or, for fragments with `shows_alerts`
 (registry.py), an alert. At each event the session and the rights are checked again, so that signing
 out or losing a role closes the socket. Then the page is pushed if there is a newer version of it
-than the browser has (pages.py); after an alert always. The browser acknowledges each push
+than the browser has (page_renderer.py); after an alert always. The browser acknowledges each push
 (static/app/live.js). Until then nothing is pushed, and then only the newest version.
 
 A hidden tab closes its socket, and opens it again when it is shown. The parameter `seen` is the
@@ -22,7 +22,13 @@ from django.utils import translation
 from redis.exceptions import RedisError
 
 from console.accounts.rights import Rights
-from console.live import fragment_renderer, pages, registry, snapshot_cache, websocket_language
+from console.live import (
+    fragment_renderer,
+    page_renderer,
+    registry,
+    snapshot_cache,
+    websocket_language,
+)
 from console.live.access_checks import Access, access_checks
 from console.live.sample_status import SampleStatus
 
@@ -32,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 class ClusterConsumer(AsyncWebsocketConsumer):
-    """`/ws/c/<cluster>/?show=…&seen=…`, as console/live/pages.py writes it."""
+    """`/ws/c/<cluster>/?show=…&seen=…`, as console/live/page_renderer.py writes it."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Close without a traceback if Redis is down; the page reconnects."""
@@ -122,7 +128,7 @@ class ClusterConsumer(AsyncWebsocketConsumer):
             return
         cluster, rights = access
         status = await sync_to_async(self._read_status, thread_sensitive=False)(rights)
-        version = pages.version_of(status)
+        version = page_renderer.version_of(status)
         is_alert = event.startswith("alerts")
         if version == self._browser_version and not is_alert:
             self._handled_event = event

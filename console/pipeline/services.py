@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from console.accounts.principal import Principal
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from monitoring.models import Cluster
 from monitoring.pipeline import backfill
 

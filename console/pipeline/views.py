@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from console.accounts.decorators import requires
 from console.accounts.error_texts import right_missing
 from console.accounts.request_types import ClusterRequest
-from console.live.pages import LivePart, render_live
+from console.live.page_renderer import LivePart, render_live
 from console.pipeline import services
 from console.pipeline.forms import BackfillForm
 from monitoring.clock import now_ms

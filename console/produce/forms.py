@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.produce import data_formats, json_lines, stored_records
+from console.produce import data_formats, json_lines, records_as_text
 from console.produce.data_formats import SCHEMA, InvalidData
 from console.produce.schema_data import FormEncoder, form_encoder, subject_of
 from console.produce.write_plans import RecordsToWrite
@@ -18,7 +18,7 @@ from monitoring.gateway.producing import COMPRESSIONS, NewRecord
 from monitoring.gateway.record_row import Headers, RecordRow
 
 AS_IN_FILE = "file"
-_TEXT_MAX = 3 * stored_records.BYTES_MAX  # hex and spaces
+_TEXT_MAX = 3 * records_as_text.BYTES_MAX  # hex and spaces
 _FORMATS = [
     (data_formats.TEXT, _("Text")),
     (data_formats.JSON, _("JSON, checked")),
@@ -168,7 +168,7 @@ class RecordForm(WriteForm):
     times = forms.IntegerField(
         label=_("Copies"),
         min_value=1,
-        max_value=stored_records.RECORDS_MAX,
+        max_value=records_as_text.RECORDS_MAX,
         initial=1,
         required=False,
     )
@@ -271,7 +271,7 @@ class LinesForm(WriteForm):
             raise InvalidData(_("The file is not UTF-8 text.")) from error
         return json_lines.records(
             text,
-            stored_records.RECORDS_MAX,
+            records_as_text.RECORDS_MAX,
             keeps_partitions=self.cleaned_data["partition"] == AS_IN_FILE,
             keeps_times=self.cleaned_data.get("keeps_times", False),
             encoders={part: found.encode_value for part, found in self.encoders.items()},

@@ -11,7 +11,7 @@ from console.accounts.principal import Principal
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.produce import stored_records
+from console.produce import records_as_text
 from console.produce.actions import mock_records
 from console.produce.actions.mock_records import MockSpec, WriteMockRecords
 from console.produce.mock_values import InvalidSchema
@@ -44,7 +44,7 @@ def propose_mock(principal: Principal, cluster: Cluster, wanted: MockRecordsToWr
         raise PlanRefused(str(error)) from error
     _check_limits(wanted, preview)
     spec, schema = wanted.spec.dumps(), wanted.spec.schema
-    estimate = stored_records.summary(preview, 1)
+    estimate = records_as_text.summary(preview, 1)
     params = {
         **estimate,
         "name": wanted.topic,

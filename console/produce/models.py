@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from django.db import models
 
-from console.produce import stored_records
+from console.produce import records_as_text
 from monitoring.encryption import EncryptedField, decrypt, encrypt
 from monitoring.gateway.producing import NewRecord, WriteOutcome
 
@@ -33,11 +33,11 @@ class WaitingRecords(models.Model):
     @classmethod
     def store(cls, pk: uuid.UUID, records: list[NewRecord]) -> "WaitingRecords":
         """Store records. Raises SecretUnreadable."""
-        return cls.objects.create(pk=pk, encrypted=encrypt(stored_records.dumps(records)))
+        return cls.objects.create(pk=pk, encrypted=encrypt(records_as_text.dumps(records)))
 
     def records(self) -> list[NewRecord]:
         """The records; [] if they were deleted. Raises SecretUnreadable."""
-        return stored_records.loads(decrypt(self.encrypted)) if self.encrypted else []
+        return records_as_text.loads(decrypt(self.encrypted)) if self.encrypted else []
 
     def add_outcome(self, outcome: WriteOutcome) -> None:
         """Add the offset of an acknowledged record; `save` stores it."""

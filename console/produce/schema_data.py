@@ -16,9 +16,9 @@ from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.record_row import schema_type_name
 from monitoring.schema_registry.compiled_schema import SchemaUnusable
 from monitoring.schema_registry.connection import RegistryError
-from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
 from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry.read_schemas import Schema, read_latest, read_schema
+from monitoring.schema_registry.schema_encoder import NotEncoded, SchemaEncoder
 
 SECONDS_MAX = 20.0
 _ID_MAX = (1 << 31) - 1

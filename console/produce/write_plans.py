@@ -11,7 +11,7 @@ from console.accounts.principal import Principal
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.produce import stored_records
+from console.produce import records_as_text
 from console.produce.actions.write_records import WriteRecords
 from console.produce.models import WaitingRecords
 from console.records import masking_rules, read_records
@@ -46,7 +46,7 @@ def propose_write(principal: Principal, cluster: Cluster, wanted: RecordsToWrite
     """Plan to write records. Raises PlanRefused or GatewayError."""
     if reason := why_not_writable(cluster, wanted.topic):
         raise PlanRefused(reason)
-    summary = stored_records.summary(wanted.records, wanted.times)
+    summary = records_as_text.summary(wanted.records, wanted.times)
     _check_limits(summary)
     is_file = wanted.file is not None
     hashed_data = wanted.file if wanted.file is not None else wanted.records[0].value
@@ -84,17 +84,17 @@ def store_contents(plan: Plan, records: list[NewRecord]) -> None:
 
 
 def _check_limits(summary: dict[str, int]) -> None:
-    if summary["count"] > stored_records.RECORDS_MAX:
+    if summary["count"] > records_as_text.RECORDS_MAX:
         text = _("These are %(n)s records. One plan writes at most %(most)s.")
         values = {
             "n": numbers.count(summary["count"]),
-            "most": numbers.count(stored_records.RECORDS_MAX),
+            "most": numbers.count(records_as_text.RECORDS_MAX),
         }
         raise PlanRefused(text % values)
-    if summary["size_bytes"] > stored_records.BYTES_MAX:
+    if summary["size_bytes"] > records_as_text.BYTES_MAX:
         text = _("The records have %(size)s together. One plan writes at most %(most)s.")
         values = {
             "size": numbers.size(summary["size_bytes"]),
-            "most": numbers.size(stored_records.BYTES_MAX),
+            "most": numbers.size(records_as_text.BYTES_MAX),
         }
         raise PlanRefused(text % values)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from console.actions.action_type import EndedItem, Params, StopPoint
-from console.produce import stored_records, write_outcome
+from console.produce import records_as_text, write_outcome
 from console.produce.models import WaitingRecords
 from monitoring.encryption import SecretUnreadable
 from monitoring.gateway.errors import GatewayError, Unreadable
@@ -65,8 +65,8 @@ class Writer:
         """Write these items; yields as ItemsAction.apply_items. Raises GatewayError."""
         call: list[_NumberedRecord] = []
         size = 0
-        for numbers in stored_records.item_ranges(self._params["count"]):
-            key = stored_records.item_key(numbers)
+        for numbers in records_as_text.item_ranges(self._params["count"]):
+            key = records_as_text.item_key(numbers)
             if key not in keys:
                 continue
             done = set(self._waiting.acknowledged.get(key, ()))

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 from typing import Any
 
-from monitoring.gateway.reassignments import ReplicaSizes
+from monitoring.gateway.reassignment_requests import ReplicaSizes
 from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.gateway.wire.reassignments import Reassignment
 

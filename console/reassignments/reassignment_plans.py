@@ -9,12 +9,12 @@ from console.accounts.principal import Principal
 from console.actions import services as plans
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
-from console.reassignments import cluster_state
+from console.reassignments import current_replicas
 from console.reassignments.actions import cancel, elect, reassign
 from console.reassignments.actions.cancel import CancelReassignments
 from console.reassignments.actions.elect import ElectLeaders
 from console.reassignments.actions.reassign import ReassignPartitions
-from console.reassignments.cluster_state import ClusterState, Partition
+from console.reassignments.current_replicas import ClusterState, Partition
 from console.reassignments.moves import Move
 from console.reassignments.propose_replicas import propose_replicas
 from console.topics.actions.topic_target import names_as_resource
@@ -42,7 +42,7 @@ def read_state(cluster: Cluster, topics: list[str]) -> ClusterState:
     another GatewayError."""
     with for_cluster(cluster) as gateway:
         gateway.reassignments.check_supported()
-        return cluster_state.read(gateway, topics)
+        return current_replicas.read(gateway, topics)
 
 
 def propose_reassignment(
@@ -119,7 +119,7 @@ def electable(principal: Principal, cluster: Cluster) -> dict[TopicPartition, Pa
     with for_cluster(cluster) as gateway:
         metadata = gateway.wire.metadata()
     names = [name for name in metadata.topics if rights.may(VERB, name)]
-    return elect.not_led_by_preferred(cluster_state.partitions(metadata, names))
+    return elect.not_led_by_preferred(current_replicas.partitions(metadata, names))
 
 
 def propose_election(

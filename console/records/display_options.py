@@ -8,8 +8,8 @@ from django import forms
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
-from console.records import field_paths
-from console.records.field_paths import FieldPath, PathInvalid, TooManyPaths
+from console.records import column_paths
+from console.records.column_paths import FieldPath, PathInvalid, TooManyPaths
 from console.records.shown_data import ENCODING_NAMES
 from monitoring.records.decoders.encodings import AUTO
 
@@ -58,15 +58,15 @@ class DisplayForm(forms.Form):
     def clean_columns(self) -> str:
         text: str = self.cleaned_data["columns"]
         try:
-            self._columns = field_paths.parse(text)
+            self._columns = column_paths.parse(text)
         except TooManyPaths as error:
             raise forms.ValidationError(
-                _("Choose at most %(most)d fields."), params={"most": field_paths.PATHS_MAX}
+                _("Choose at most %(most)d fields."), params={"most": column_paths.PATHS_MAX}
             ) from error
         except PathInvalid as error:
             raise forms.ValidationError(
                 _("“%(path)s” is not a field. Examples: key, value.user.name, headers.trace"),
-                params={"path": error.args[0][: field_paths.PATH_LENGTH_MAX]},
+                params={"path": error.args[0][: column_paths.PATH_LENGTH_MAX]},
             ) from error
         return text
 

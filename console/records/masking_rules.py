@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from console.accounts.principal import Principal
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.records.models import MaskingRule
 from monitoring.clusters import kafka_cluster_id
 from monitoring.models import Cluster

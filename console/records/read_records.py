@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.error_texts import topic_not_found
 from console.accounts.principal import Principal
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.records import masking_rules
 from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.display_options import DEFAULT, DisplayOptions

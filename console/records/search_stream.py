@@ -39,7 +39,7 @@ class ResultView:
 
 
 def lines(events: Iterator[Event], view: ResultView) -> Iterator[bytes]:
-    """The lines of a search, for `stream_chunks` (streaming_response.py)."""
+    """The lines of a search, for `stream_chunks` (search_response.py)."""
     try:
         for event in events:
             yield line(_content(event, view))

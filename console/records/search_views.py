@@ -13,12 +13,12 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.records import masking_rules, search_stream, start_search
 from console.records.display_options import DEFAULT
-from console.records.exports import services as export_services
+from console.records.exports import run_export
 from console.records.exports.forms import ExportForm
 from console.records.exports.writers import writer_of
 from console.records.forms import FOLLOW, SearchForm
+from console.records.search_response import disable_buffering, stream_chunks
 from console.records.search_stream import ResultView
-from console.records.streaming_response import disable_buffering, stream_chunks
 from console.topics.topic_context import topic_context
 from console.ui.error_status import http_status_of
 from monitoring.gateway.errors import GatewayError
@@ -101,11 +101,11 @@ def export(request: ClusterRequest, cluster: str, topic: str) -> HttpResponseBas
     name = form.cleaned_data["file_format"] or "jsonl"
     try:
         query = form.export_query(topic)
-        running = export_services.start(request.principal, request.cluster, query, name)
+        running = run_export.start(request.principal, request.cluster, query, name)
     except (GatewayError, FilterInvalid) as error:
         return _failed(request, page, error)
     writer = writer_of(name, topic)
-    content = stream_chunks(running, export_services.file_chunks(running.events(), writer))
+    content = stream_chunks(running, run_export.file_chunks(running.events(), writer))
     response = StreamingHttpResponse(content, content_type=writer.content_type)
     file_name = f"{topic}-{timezone.now():%Y%m%d-%H%M%S}.{writer.suffix}"
     response["Content-Disposition"] = f'attachment; filename="{file_name}"'

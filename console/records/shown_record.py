@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from console.records import shown_data
+from console.records.column_paths import Fields
 from console.records.display_options import DEFAULT, DisplayOptions
-from console.records.field_paths import Fields
 from console.records.shown_data import ShownData, decode
 from console.records.visible_text import visible
 from monitoring.gateway.record_row import RecordRow, SchemaNote

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from console.accounts.principal import Principal
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.records import masking_rules, read_records
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable
@@ -12,19 +12,9 @@ from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
 from monitoring.records.filters import Condition
-from monitoring.records.running_search import RunningSearch
+from monitoring.records.search_limits import FOLLOW_SECONDS_MAX, ExportLimits
+from monitoring.records.search_process_client import RunningSearch
 from monitoring.records.search_request import SearchRequest
-
-_FOLLOW_SECONDS_MAX = 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class ExportLimits:
-    """The most that one export returns."""
-
-    records: int
-    size_bytes: int
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +69,7 @@ def start(
             registry=read_records.registry_of(cluster, query.topic),
         )
     if query.follows:
-        request = replace(request, seconds_max=_FOLLOW_SECONDS_MAX)
+        request = replace(request, seconds_max=FOLLOW_SECONDS_MAX)
     if export:
         request = replace(
             request,

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.records import read_records, record_download, unread_partitions
+from console.records import read_records, record_download, unread_partition_notices
 from console.records.display_options import DEFAULT
 from console.records.forms import BrowseForm
 from console.topics.topic_context import topic_context
@@ -50,7 +50,7 @@ def _read(request: ClusterRequest, page: dict[str, Any]) -> int:
     except GatewayError as error:
         page["error"] = sentence(error.message)
         return http_status_of(error)
-    page["unread_notices"] = unread_partitions.notices(
+    page["unread_notices"] = unread_partition_notices.notices(
         result.unread, page["snapshot"], page["topic"]
     )
     page["result"], page["query"], page["records"] = result, query, result.records

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from console.charts.ranges import DEFAULT_RANGE, RANGE_TITLES, RANGES_MS
+from console.charts.time_ranges import DEFAULT_RANGE, RANGE_TITLES, RANGES_MS
 from monitoring.history.levels import MINUTE_MS
 from monitoring.reports.kinds import validated_range
 

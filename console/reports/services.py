@@ -1,5 +1,7 @@
-"""Operations on reports: start, find, cancel, delete. Each change and its audit row are
-written in one transaction.
+"""What users do with reports: start, find, cancel, delete; with their rights and the audit log.
+
+monitoring/reports/report_lifecycle.py does it. Each change and its audit row are written in one
+transaction.
 
 Who may see a report: everyone with `report.view` who sees all topics that it was computed from.
 """
@@ -12,7 +14,7 @@ from dataclasses import replace
 from django.db import transaction
 
 from console.accounts.principal import Principal
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from monitoring.models import Cluster
 from monitoring.own_topics import hidden_on
 from monitoring.reports import report_lifecycle

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.live.pages import LivePart, render_live
+from console.live.page_renderer import LivePart, render_live
 from console.reports import report_list, report_page, services, texts
 from console.reports.forms import RangeForm
 from monitoring.clock import now_ms

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.principal import Principal
 from console.accounts.rights import Rights
-from console.audit.services import record_by
+from console.audit.write_entry import record_by
 from console.saved_queries.models import NAME_LENGTH_MAX, QUERY_LENGTH_MAX, SavedQuery
 from console.saved_queries.pages import PAGES, decoded_values, saved_part
 from monitoring.models import Cluster

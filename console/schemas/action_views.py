@@ -17,14 +17,14 @@ from console.actions.redirect_to_plan import (
     read_only_text,
     redirect_to_plan,
 )
-from console.schemas import services as schemas
+from console.schemas import read_subjects
 from console.schemas.forms import (
     CompatibilityForm,
     DeleteVersionForm,
     RegisterForm,
     SubjectForm,
 )
-from console.schemas.services import ShownSubject
+from console.schemas.read_subjects import ShownSubject
 from console.ui.error_status import http_status_of
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError, NotFound
@@ -51,7 +51,7 @@ def plan_register(request: ClusterRequest, cluster: str, subject: str) -> HttpRe
         return _propose(request, form, "schema.register", subject, form.params(subject))
     if not form.is_bound:
         try:
-            shown = schemas.read_subject(
+            shown = read_subjects.read_subject(
                 request.principal, request.cluster, subject, number=None, other=None
             )
         except NotFound:

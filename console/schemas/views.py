@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
-from console.schemas import services
+from console.schemas import read_subjects
 from console.schemas.forms import VersionsForm
 from console.ui.csv_export import page_or_csv
 from console.ui.error_status import http_status_of
@@ -37,7 +37,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
     status = 200
     if context["has_registry"]:
         try:
-            found = services.list_subjects(request.principal, request.cluster)
+            found = read_subjects.list_subjects(request.principal, request.cluster)
             context["found"] = found
             context["table"] = Table(request.GET, columns, "subject", id="subjects").show(
                 found.rows, _search_text
@@ -60,7 +60,7 @@ def subject(request: ClusterRequest, cluster: str, subject: str) -> HttpResponse
     numbers = (_version_number(request.GET.get(key, "")) for key in ("version", "compare"))
     status = 200
     try:
-        shown = services.read_subject(request.principal, request.cluster, subject, *numbers)
+        shown = read_subjects.read_subject(request.principal, request.cluster, subject, *numbers)
         context["shown"] = shown
         versions = shown.subject.versions
         context["form"] = VersionsForm(shown.version.number, shown.other, versions)

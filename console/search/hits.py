@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.groups import state_texts
+from console.groups import lag_state_texts
 from console.search import resource_actions
 from console.search.resource_actions import ActionLink, ResourceAction
 from console.search.searched_cluster import SearchedCluster
@@ -70,7 +70,7 @@ def of_group(searched: SearchedCluster, row: GroupRow, search: SearchWords) -> H
         return None
     count = ngettext("reads %(n)s topic", "reads %(n)s topics", row.topics)
     facts = (_("group"), count % {"n": numbers.count(row.topics)})
-    state = state_texts.of_group(row)
+    state = lag_state_texts.of_group(row)
     return Hit(
         "users-group", row.name, search.words, url, searched.facts(*facts), rank,
         (state.name, state.key), row.lag_state >= LagState.GROWING,

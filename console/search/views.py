@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from console.accounts.decorators import requires
 from console.accounts.request_types import UserRequest
-from console.search import services
+from console.search import find_hits
 
 
 @require_safe
@@ -14,7 +14,7 @@ from console.search import services
 def index(request: UserRequest) -> HttpResponse:
     text, slug = request.GET.get("q", ""), request.GET.get("cluster", "")
     page_name = request.GET.get("on", "")
-    results = services.search(request.principal, text, slug, page_name)
+    results = find_hits.search(request.principal, text, slug, page_name)
     is_part = request.GET.get("part") == "results"
     template = "search/results.html" if is_part else "search/index.html"
     return render(request, template, {"results": results, "text": text, "slug": slug})

@@ -20,7 +20,7 @@ from monitoring.records.search_events import Event
 
 
 def lines(events: Iterator[Event], estimate: Estimate) -> Iterator[bytes]:
-    """The lines of an estimate, for `stream_chunks` (streaming_response.py)."""
+    """The lines of an estimate, for `stream_chunks` (search_response.py)."""
     try:
         for event in events:
             if isinstance(event, CompactionProgress):

@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.segments import marks
-from console.segments.lookup import LookUp
-from console.segments.marks import Mark
-from console.segments.partition_log import PartitionLog
-from console.segments.scale import OFFSET, SIZE, TIME, Scale
+from console.segments import strip_marks
+from console.segments.brokerd_lookup import LookUp
+from console.segments.read_segments import PartitionLog
 from console.segments.strip import Strip, strip_of
+from console.segments.strip_marks import Mark
+from console.segments.strip_scale import OFFSET, SIZE, TIME, Scale
 from console.ui import numbers, times
 
 
@@ -43,10 +43,10 @@ def strip(
     found: list[Mark] = []
     if lookup:
         text = _("offset %(offset)s") % {"offset": numbers.count(lookup.offset)}
-        found.append(Mark(marks.LOOKED_UP, scale.at_offset(lookup.offset), text, text))
+        found.append(Mark(strip_marks.LOOKED_UP, scale.at_offset(lookup.offset), text, text))
     found += _retention_mark(log, scale, now_ms)
-    found += marks.limit_marks(scale, _limits(log))
-    found += marks.group_marks(scale, commits)
+    found += strip_marks.limit_marks(scale, _limits(log))
+    found += strip_marks.group_marks(scale, commits)
     return strip_of(log.segments, scale, found, lookup.segment["base_offset"] if lookup else None)
 
 
@@ -69,4 +69,4 @@ def _retention_mark(log: PartitionLog, scale: Scale, now_ms: int) -> list[Mark]:
     files = ngettext("%(n)d file due", "%(n)d files due", due) % {"n": due}
     title = _("Records before this line are older than retention.ms. A file is deleted once its "
               "latest record is older, too.")  # fmt: skip
-    return [Mark(marks.RETENTION, x, f"{text}: {files}" if due else text, title)]
+    return [Mark(strip_marks.RETENTION, x, f"{text}: {files}" if due else text, title)]

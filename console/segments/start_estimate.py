@@ -26,7 +26,7 @@ from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.reasons import Reason
 from monitoring.records.compaction_search import CompactionRequest
-from monitoring.records.running_search import RunningSearch
+from monitoring.records.search_process_client import RunningSearch
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.segments.axis_labels import AxisLabel, offset_labels, time_labels
 from console.segments.compression import Compression
-from console.segments.marks import CHARACTER_PERCENT, GROUP, Mark, with_label_rows
-from console.segments.scale import Scale
+from console.segments.strip_axis_labels import AxisLabel, offset_labels, time_labels
+from console.segments.strip_marks import CHARACTER_PERCENT, GROUP, Mark, with_label_rows
+from console.segments.strip_scale import Scale
 from console.ui import numbers, times
 
 Json = dict[str, Any]

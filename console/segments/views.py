@@ -14,22 +14,22 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
-from console.records import unread_partitions
+from console.records import unread_partition_notices
 from console.records.masking_rules import is_masked
+from console.records.search_response import disable_buffering, stream_chunks
 from console.records.search_stream import error_text
-from console.records.streaming_response import disable_buffering, stream_chunks
 from console.segments import (
+    brokerd_lookup,
     compaction_stream,
-    find_batches,
-    lookup,
-    partition_log,
+    find_batches_by_fetch,
     partition_strip,
+    read_segments,
     segment_content,
     start_estimate,
 )
+from console.segments.brokerd_lookup import OffsetNotFound, OffsetOutside
 from console.segments.forms import LookUpForm
-from console.segments.lookup import OffsetNotFound, OffsetOutside
-from console.segments.scale import scale_of
+from console.segments.strip_scale import scale_of
 from console.topics.topic_context import topic_context
 from console.ui import numbers
 from console.ui.error_status import http_status_of
@@ -39,7 +39,7 @@ from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, Unsupported
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.records.compaction_estimate import KEYS_MAX
-from monitoring.records.search_request import BYTES_MAX, SECONDS_MAX
+from monitoring.records.search_limits import BYTES_MAX, SECONDS_MAX
 
 _CHARTS = ("records", "bytes", "size")
 
@@ -66,19 +66,21 @@ def partition_segments(
         at_ms = now_ms()
         look_up = (None, None) if page["is_masked"] else (offset, time_ms)
         try:
-            log = partition_log.read_partition(
+            log = read_segments.read_partition(
                 request.principal, request.cluster, page["row"], at_ms, *look_up
             )
         except Unsupported:  # no brokerd, or the address of its admin port is not known
             page["is_fetched"] = True
             page["fetched"] = _fetched(request, page["row"], form)
-            retention = partition_log.read_retention(request.cluster, topic)
+            retention = read_segments.read_retention(request.cluster, topic)
             page["is_compacted"] = retention.is_compacted
             return
         page["log"], page["is_compacted"] = log, log.retention.is_compacted
         if look_up != (None, None):
             try:
-                page["lookup"] = lookup.look_up(log.look_up, log.segments, log.log_start, *look_up)
+                page["lookup"] = brokerd_lookup.look_up(
+                    log.look_up, log.segments, log.log_start, *look_up
+                )
             except OffsetNotFound as error:
                 _add_not_found(form, error)
         if log.segments:
@@ -153,7 +155,7 @@ def _strip(request: ClusterRequest, page: dict[str, Any], at_ms: int) -> dict[st
 
 def _fetched(
     request: ClusterRequest, row: PartitionRow, form: LookUpForm
-) -> find_batches.FetchedBatches | None:
+) -> find_batches_by_fetch.FetchedBatches | None:
     """The batches from the offset or the time of the form on, by default the newest ones.
 
     None if the form has an error, which says why nothing is shown.
@@ -161,7 +163,7 @@ def _fetched(
     if form.is_bound and not form.is_valid():
         return None
     try:
-        return find_batches.fetch_batches(
+        return find_batches_by_fetch.fetch_batches(
             request.principal, request.cluster, row, *form.offset_and_time()
         )
     except OffsetNotFound as error:
@@ -197,7 +199,7 @@ def _read_status(page: dict[str, Any], read: Callable[[], None]) -> int:
     if row is None:
         return 200
     if row.is_offline:
-        page["unread_notices"] = [unread_partitions.no_leader(row, page["snapshot"])]
+        page["unread_notices"] = [unread_partition_notices.no_leader(row, page["snapshot"])]
         return 503
     try:
         read()

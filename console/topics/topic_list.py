@@ -12,7 +12,7 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.groups import state_texts
+from console.groups import lag_state_texts
 from console.live import snapshot_cache
 from console.topics.changeable_topics import may_change
 from console.ui.table import Column, Table
@@ -129,7 +129,7 @@ def context(
         *(column for column in all_columns if column.key in shown),
     ]
     table = Table(query, table_columns, "name", id="topics").show(rows, lambda row: row.name)
-    names = state_texts.names()
+    names = lag_state_texts.names()
     may_view_groups = rights.may("group.view") and "groups" in shown
     table.map_rows(
         lambda row: (

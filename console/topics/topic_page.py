@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.accounts.rights import Rights
-from console.groups import state_texts
+from console.groups import lag_state_texts
 from console.live import snapshot_cache
 from console.ui.table import Column, Table
 from monitoring.models import Cluster
@@ -64,7 +64,9 @@ def readers(
     ]
     table = Table(query, columns, "-lag", id="readers")
     table.show(base["snapshot"].readers(topic), lambda row: row.group)
-    return base | {"table": table.map_rows(lambda row: (row, state_texts.of_group_on_topic(row)))}
+    return base | {
+        "table": table.map_rows(lambda row: (row, lag_state_texts.of_group_on_topic(row)))
+    }
 
 
 def _topic_in_sample(cluster: Cluster, rights: Rights, topic: str) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest
 from console.charts import cards
 from console.charts.chart_query import ChartQuery
-from console.live.pages import LivePart, render_live
+from console.live.page_renderer import LivePart, render_live
 from console.topics.configure_form import ConfigureForm
 from console.topics.topic_context import topic_context
 from console.ui import settings_table

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.ui.numbers import UNKNOWN
-from monitoring.gateway.wire.limits import TIME_MS_MAX
+from monitoring.gateway.wire.response_limits import TIME_MS_MAX
 
 
 def age(at_ms: int | None, now_ms: int) -> str:

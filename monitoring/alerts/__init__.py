@@ -5,9 +5,9 @@ evaluate                  is called after each tick (monitoring/sampling/sample_
 rule_input_of_tick        the lags of the tick, by group and topic (lag_condition.RuleInput)
 lag_condition             decides which subjects are over the threshold of a rule
 state_machine             decides which alerts fire and which resolve
-pending_subjects          stores the subjects whose alert may fire in a later tick
+stored_pending_subjects   stores the subjects whose alert may fire in a later tick
 webhook_message           the message; it is stored as an AlertDelivery (models.py)
 delivery_queue.enqueue    queues the task `deliver` with its id
-tasks.deliver             sends the message to the webhook: webhook.post
+tasks.deliver             sends the message to the webhook: post_webhook.post
 delivery_retries          whether and when it is sent again, if that failed
 """

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from django.db import IntegrityError, transaction
 
-from monitoring.alerts import pending_subjects
+from monitoring.alerts import stored_pending_subjects
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.lag_condition import Condition, LagReading, RuleInput, Subject
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
@@ -47,12 +47,12 @@ def evaluate(tick: Tick) -> bool:
         return False
     changed = False
     try:
-        pending = pending_subjects.load(tick.cluster)
+        pending = stored_pending_subjects.load(tick.cluster)
         scope = public_scope(rules[0].cluster)
         with_topics = any(rule.topic_pattern for rule in rules)
         rule_input = rule_input_of(tick, scope, with_topics=with_topics)
         firing = _firing_alerts(rules)
-        new_pending: pending_subjects.Pending = {}
+        new_pending: stored_pending_subjects.Pending = {}
         for rule in rules:
             try:
                 new_pending[rule.pk], has_changed = _evaluate_rule(
@@ -64,7 +64,7 @@ def evaluate(tick: Tick) -> bool:
                 continue
             changed = changed or has_changed
         if pending or any(new_pending.values()):
-            pending_subjects.save(tick.cluster, new_pending)
+            stored_pending_subjects.save(tick.cluster, new_pending)
     except RedisDown as error:
         log.warning(
             "the alert rules of %s were not all evaluated on tick %d: %s",

@@ -1,7 +1,7 @@
 """Database models: alert rules, alerts, and their deliveries to webhooks.
 
 Rows are not written per tick, but only when an alert changes. The phase *pending* is stored in
-Redis (monitoring/alerts/pending_subjects.py), since it can change with every tick.
+Redis (monitoring/alerts/stored_pending_subjects.py), since it can change with every tick.
 """
 
 from urllib.parse import urlsplit

@@ -11,10 +11,10 @@ from celery import shared_task
 from django.db.models import F
 from django.utils import timezone
 
-from monitoring.alerts import webhook
 from monitoring.alerts.delivery_queue import enqueue_of_rule, rules_with_due_deliveries
 from monitoring.alerts.delivery_retries import wait_s
 from monitoring.alerts.models import Alert, AlertDelivery
+from monitoring.alerts.post_webhook import Outcome, post
 from monitoring.encryption import SecretUnreadable
 from monitoring.reasons import Reason, dumps
 
@@ -62,21 +62,21 @@ def delete_old_alerts() -> None:
     Alert.objects.filter(state=Alert.State.RESOLVED, resolved_at_ms__lt=old_ms).delete()
 
 
-def _attempt(delivery: AlertDelivery) -> webhook.Outcome:
+def _attempt(delivery: AlertDelivery) -> Outcome:
     try:
         url, secret = delivery.rule.decrypt_webhook()
     except SecretUnreadable as error:
         return _not_sent(error.reason)
     if not url:
         return _not_sent(Reason("webhook_removed"))
-    return webhook.post(url, secret, delivery.pk, delivery.payload, int(time.time()))
+    return post(url, secret, delivery.pk, delivery.payload, int(time.time()))
 
 
-def _not_sent(why: str) -> webhook.Outcome:
-    return webhook.Outcome(delivered=False, retriable=False, status_code=None, error=why, took_ms=0)
+def _not_sent(why: str) -> Outcome:
+    return Outcome(delivered=False, retriable=False, status_code=None, error=why, took_ms=0)
 
 
-def _save_outcome(delivery: AlertDelivery, outcome: webhook.Outcome) -> None:
+def _save_outcome(delivery: AlertDelivery, outcome: Outcome) -> None:
     now = timezone.now()
     delivery.status_code = outcome.status_code
     delivery.error = dumps(outcome.error)

@@ -1,6 +1,6 @@
 """Celery's beat scheduler, with one log line when Redis goes down and one when it is back.
 
-Like the workers it writes a heartbeat (heartbeats.py), under the name `beat`.
+Like the workers it writes a heartbeat (stored_heartbeats.py), under the name `beat`.
 """
 
 import logging
@@ -10,7 +10,7 @@ from typing import Any
 from celery.beat import ScheduleEntry, Scheduler, SchedulingError
 
 from monitoring import redis_client
-from monitoring.background import heartbeats
+from monitoring.background import stored_heartbeats
 
 NAME = "beat"
 
@@ -22,19 +22,19 @@ class BeatScheduler(Scheduler):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._is_redis_down = False
-        self._last_heartbeat_s = -heartbeats.INTERVAL_S
+        self._last_heartbeat_s = -stored_heartbeats.INTERVAL_S
         super().__init__(*args, **kwargs)
 
     def tick(self, *args: Any, **kwargs: Any) -> float:
         """Celery calls this to send the tasks that are due; the seconds until the next call."""
-        if time.monotonic() - self._last_heartbeat_s >= heartbeats.INTERVAL_S:
+        if time.monotonic() - self._last_heartbeat_s >= stored_heartbeats.INTERVAL_S:
             self._last_heartbeat_s = time.monotonic()
             try:
-                heartbeats.record(NAME)
+                stored_heartbeats.record(NAME)
             except redis_client.RedisDown:
                 pass  # apply_entry logs it
         due_in_s: float = super().tick(*args, **kwargs)
-        return min(due_in_s, heartbeats.INTERVAL_S)
+        return min(due_in_s, stored_heartbeats.INTERVAL_S)
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
         try:

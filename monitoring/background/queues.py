@@ -21,7 +21,7 @@ class Queue:
     pool: Literal["prefork", "threads"] = "threads"  # only forked processes have time limits
     concurrency: int = 1  # threads or processes
     process: str = ""  # the name in the Procfile; empty = the queue's name
-    # The expiry of tasks that are sent on demand; those of beat have their own (beat_schedule.py).
+    # The expiry of tasks that are sent on demand; those of beat have their own (periodic_tasks.py).
     expires_s: int | None = None
     soft_time_limit_s: int | None = None
     time_limit_s: int | None = None

@@ -12,8 +12,8 @@ import psutil
 from celery import bootsteps
 
 from monitoring import redis_client
-from monitoring.background import heartbeats
-from monitoring.ticks.delete_old_samples import delete_old_samples
+from monitoring.background import stored_heartbeats
+from monitoring.ticks.free_redis_memory import free_redis_memory
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,9 @@ class Heartbeat(bootsteps.StartStopStep):
         super().__init__(worker, **options)
 
     def start(self, worker: Any) -> None:
-        self._timer = worker.timer.call_repeatedly(heartbeats.INTERVAL_S, self._beat, (worker,))
+        self._timer = worker.timer.call_repeatedly(
+            stored_heartbeats.INTERVAL_S, self._beat, (worker,)
+        )
 
     def stop(self, worker: Any) -> None:
         if self._timer is not None:
@@ -41,10 +43,10 @@ class Heartbeat(bootsteps.StartStopStep):
         queues = list(worker.app.amqp.queues.consume_from)
         try:
             for queue in queues:
-                heartbeats.record(queue)
+                stored_heartbeats.record(queue)
         except redis_client.RedisFull:
             if "sampling" in queues:
-                delete_old_samples()
+                free_redis_memory()
         except redis_client.RedisDown as error:
             if not self._is_redis_down:
                 log.warning("no heartbeat: %s", error)

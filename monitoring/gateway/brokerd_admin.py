@@ -1,6 +1,6 @@
 """Client of brokerd's admin port: segments, index entries, batches, events, counters.
 
-Pages use it; the sampler has its own client (brokerd_stats.py). Every URL passes the egress check;
+Pages use it; the sampler has its own client (brokerd_sample.py). Every URL passes the egress check;
 responses are limited in size and time.
 """
 

@@ -13,7 +13,7 @@ from monitoring.gateway.errors import (
     Refused,
     Unsupported,
 )
-from monitoring.gateway.wire.limits import printable
+from monitoring.gateway.wire.response_limits import printable
 from monitoring.reasons import Reason
 
 _TEXT_MAX = 300

@@ -22,8 +22,8 @@ from monitoring.gateway.errors import Refused
 from monitoring.gateway.group_admin import GroupAdmin
 from monitoring.gateway.log_offsets import LogOffsets
 from monitoring.gateway.producing import Producing
-from monitoring.gateway.quotas import Quotas
-from monitoring.gateway.reassignments import Reassignments
+from monitoring.gateway.quota_requests import Quotas
+from monitoring.gateway.reassignment_requests import Reassignments
 from monitoring.gateway.record_pages import RecordPages
 from monitoring.gateway.topic_admin import TopicAdmin
 from monitoring.gateway.wire.sync_client import SyncClient

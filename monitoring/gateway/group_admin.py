@@ -1,7 +1,7 @@
 """Kafka's admin client: consumer groups and their offsets.
 
 Reads come from the cluster and not from a sample: a change of offsets depends on them. librdkafka
-runs in a separate process (librdkafka/group_admin.py). Its Python client cannot delete offsets: the
+runs in a separate process (librdkafka/group_calls.py). Its Python client cannot delete offsets: the
 project's own client does (wire/offset_delete.py).
 """
 

@@ -1,7 +1,7 @@
 """Kafka's admin client: the start and end offsets of logs, and the offsets of records at a time.
 
 They are read from the leaders and not from a sample: a plan depends on them. librdkafka runs in a
-separate process (librdkafka/log_offsets.py).
+separate process (librdkafka/log_offset_calls.py).
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """Writes records to a topic: with acks=all and an idempotent producer, in limited time.
 
-librdkafka writes in a separate process (librdkafka/producing.py). Nothing is written a second time
-after an unknown outcome: `WriteOutcome.is_unknown` says which records may have been written.
+librdkafka writes in a separate process (librdkafka/produce_calls.py). Nothing is written a second
+time after an unknown outcome: `WriteOutcome.is_unknown` says which records may have been written.
 """
 
 from collections.abc import Sequence

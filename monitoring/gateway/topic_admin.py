@@ -1,7 +1,7 @@
 """Kafka's admin client: topics and their configuration.
 
 Every call waits for the cluster's response (request_timeouts.py) and raises GatewayError.
-librdkafka runs in a separate process (librdkafka/topic_admin.py). Pages read the configuration
+librdkafka runs in a separate process (librdkafka/topic_calls.py). Pages read the configuration
 often, so this project's own client reads it.
 """
 

@@ -1,6 +1,7 @@
 """The levels of the history: raw ticks, minutes, hours, days. Pure.
 
-How long each is kept is a setting with its default in console/settings.py.
+How long each is kept is a setting with its default and its bounds in console/settings.py:
+AERIE_HISTORY_RAW_HOURS, AERIE_HISTORY_MINUTE_DAYS, AERIE_HISTORY_HOUR_DAYS, AERIE_HISTORY_DAY_DAYS.
 
 A level's files are in a folder for each *span* of time, with a manifest (manifest.py):
 

@@ -16,7 +16,7 @@ from monitoring.ticks.tick import Tick, decode
 from monitoring.ticks.tick_stream import LIVE_MS
 
 _BYTES_MAX = 96 << 20  # 90 seconds of 40,000 partitions and 2,000 groups
-# Columns that the history's rows do not depend on (partition_rows.py, group_rows.py).
+# Columns that the history's rows do not depend on (stored_partition_rows.py, stored_group_rows.py).
 _UNUSED_OF_PARTITIONS = ("cluster", "tick", "at_ms", "messages_in")
 _UNUSED_OF_GROUPS = (
     "cluster", "tick", "at_ms", "protocol_type", "member_id", "client_id", "member_host",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from monitoring import redis_client
 from monitoring.clock import now_ms
-from monitoring.history import flush_state, manifest, unlisted_files, writer
+from monitoring.history import append_ticks, flush_state, manifest, unlisted_files
 from monitoring.history.root_folder import Root, current
 from monitoring.redis_lock import try_lock
 
@@ -28,7 +28,7 @@ def flush(slugs: Iterable[str]) -> bool:
 def _flush(root: Root, slug: str) -> None:
     flush_state.note_begun(slug, now_ms())
     try:
-        writer.flush(root, slug)
+        append_ticks.flush(root, slug)
     except (OSError, ValueError) as error:
         flush_state.note_failed(slug, error)
         raise

@@ -1,4 +1,6 @@
-"""The root folder of the history: on a local file system, S3 or HDFS, given by HISTORY_URL.
+"""The root folder of the history: on a local file system, S3 or HDFS.
+
+Its URL is the setting HISTORY_URL with its default in console/settings.py.
 
 Its content, per cluster, level and span (levels.py):
 

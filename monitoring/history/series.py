@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import bucket_values, key_rows, live_rows, points, reader, table_specs
+from monitoring.history import bucket_values, key_rows, live_rows, points, read_levels, table_specs
+from monitoring.history.append_ticks import flushed_until_ms
 from monitoring.history.bucket_values import Buckets, BucketValues
 from monitoring.history.level_choice import LevelRange
 from monitoring.history.levels import RAW
 from monitoring.history.points import Points
 from monitoring.history.root_folder import Root, current
 from monitoring.history.table_specs import UNANSWERED_MS, Table
-from monitoring.history.writer import flushed_until_ms
 from monitoring.ticks import tick_stream
 
 
@@ -125,7 +125,9 @@ def read_all(
     stored_ms = flushed_until_ms(root, slug)
     level = points.level_for(over.step_ms)
     first_ms = over.from_ms - over.from_ms % over.step_ms
-    parts = reader.parts_or_coarser(root, slug, first_ms, min(over.to_ms, stored_ms + 1), level)
+    parts = read_levels.parts_or_coarser(
+        root, slug, first_ms, min(over.to_ms, stored_ms + 1), level
+    )
     read_parts = [_stored(root, slug, subjects, measures, part, over.step_ms) for part in parts]
     if over.to_ms > stored_ms:
         live_ms = max(stored_ms + 1, first_ms)
@@ -195,7 +197,7 @@ def _stored(
     """A part from files. They are read from a time at which each key has a row."""
     level, table = part.level, subjects[0].table
     start_ms = level.all_keys_start_ms(part.from_ms)
-    ticks = reader.ticks(root, slug, level, start_ms, part.to_ms)
+    ticks = read_levels.ticks(root, slug, level, start_ms, part.to_ms)
     buckets_of_part = Buckets.of_ticks(ticks) if level is RAW else Buckets.of_level(ticks)
     gaps = tuple(_gaps(ticks.filter(pc.field("at_ms") >= part.from_ms), level.bucket_ms))
     columns = _columns(table, measures, is_raw=level is RAW)
@@ -229,11 +231,13 @@ def _rows(
     if len(subjects) == 1 or len(first) > 1:
         for subject in subjects:
             key = subject.key_columns
-            yield reader.rows(root, slug, part.level, table, start_ms, part.to_ms, columns, key)
+            yield read_levels.rows(
+                root, slug, part.level, table, start_ms, part.to_ms, columns, key
+            )
         return
     shared = {names[0]: subjects[0].key[0]}
     wanted = [*columns, *names]
-    rows = reader.rows(root, slug, part.level, table, start_ms, part.to_ms, wanted, shared)
+    rows = read_levels.rows(root, slug, part.level, table, start_ms, part.to_ms, wanted, shared)
     for subject in subjects:
         yield key_rows.rows_of_key(rows, subject.key_columns)
 
@@ -284,8 +288,8 @@ def names(
     root = current()
     found: set[str] = set()
     level = points.level_for(over.step_ms)
-    for part in reader.parts_or_coarser(root, slug, over.from_ms, over.to_ms, level):
+    for part in read_levels.parts_or_coarser(root, slug, over.from_ms, over.to_ms, level):
         start_ms = part.level.all_keys_start_ms(part.from_ms)
-        rows = reader.rows(root, slug, part.level, table, start_ms, part.to_ms, [column], key)
+        rows = read_levels.rows(root, slug, part.level, table, start_ms, part.to_ms, [column], key)
         found.update(rows[column].unique().to_pylist())
     return sorted(found)

@@ -17,9 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import broker_and_cluster_rows, group_rows, partition_rows
+from monitoring.history import (
+    stored_broker_and_cluster_rows,
+    stored_group_rows,
+    stored_partition_rows,
+)
 from monitoring.history.levels import RAW
-from monitoring.history.partition_rows import Step
+from monitoring.history.stored_partition_rows import Step
 from monitoring.history.table_specs import (
     BROKERS,
     GROUP_PARTITIONS,
@@ -52,10 +56,10 @@ class KeyNames:
         """The key columns of a table."""
         found = {}
         for position, name in reversed([*enumerate(table.keys)]):
-            part = partition_rows.number_of(keys) if position else keys
+            part = stored_partition_rows.number_of(keys) if position else keys
             codes = self._codes_of_key(name)
             found[name] = pa.array(part, pa.int32()) if codes is None else codes.to_column(part)
-            keys = keys >> partition_rows.NUMBER_BITS
+            keys = keys >> stored_partition_rows.NUMBER_BITS
         return found
 
     def keys(self, table: Table, rows: pa.Table) -> Longs:
@@ -63,7 +67,7 @@ class KeyNames:
         keys = np.zeros(len(rows), dtype=np.int64)
         for name in table.keys:
             codes = self._codes_of_key(name)
-            keys <<= partition_rows.NUMBER_BITS
+            keys <<= stored_partition_rows.NUMBER_BITS
             keys += rows[name].to_numpy() if codes is None else codes.of_column(rows[name])
         return keys
 
@@ -132,33 +136,35 @@ class TickChanges:
     def _rows(self, tick: Tick, step: Step) -> Iterator[TickRows]:
         """The rows of each table, made when they are asked for."""
         names, last = self._names, self._last
-        keys, table = partition_rows.by_key(tick.partitions, names.topics)
+        keys, table = stored_partition_rows.by_key(tick.partitions, names.topics)
         yield (
-            partitions := partition_rows.partition_rows(
+            partitions := stored_partition_rows.partition_rows(
                 keys, table, names.topic_ids, last[PARTITIONS.name], step
             )
         )
-        yield (topics := partition_rows.topic_rows(table, partitions))
+        yield (topics := stored_partition_rows.topic_rows(table, partitions))
         for groups in self._group_rows(tick, step):
             yield groups
-        yield broker_and_cluster_rows.broker_rows(tick, partitions, last[BROKERS.name], step)
-        yield broker_and_cluster_rows.log_dir_rows(tick, names.log_dirs)
-        yield broker_and_cluster_rows.cluster_row(tick, table, partitions, topics, groups)
+        yield stored_broker_and_cluster_rows.broker_rows(tick, partitions, last[BROKERS.name], step)
+        yield stored_broker_and_cluster_rows.log_dir_rows(tick, names.log_dirs)
+        yield stored_broker_and_cluster_rows.cluster_row(tick, table, partitions, topics, groups)
 
     def _group_rows(self, tick: Tick, step: Step) -> Iterator[TickRows]:
         """The rows of the groups' tables; those of the groups come last."""
         names, last = self._names, self._last
-        read = group_rows.GroupTable(tick.groups, names.groups, names.topics)
+        read = stored_group_rows.GroupTable(tick.groups, names.groups, names.topics)
 
         def complete(rows: TickRows, before: TickRows) -> TickRows:
-            return rows if tick.groups_complete else group_rows.add_unread_groups(rows, before)
+            return (
+                rows if tick.groups_complete else stored_group_rows.add_unread_groups(rows, before)
+            )
 
         partitions_before, topics_before = last[GROUP_PARTITIONS.name], last[GROUP_TOPICS.name]
         groups_before = last[GROUPS.name]
-        partitions = group_rows.group_partition_rows(read, partitions_before, step)
+        partitions = stored_group_rows.group_partition_rows(read, partitions_before, step)
         yield complete(partitions, partitions_before)
-        yield complete(group_rows.group_topic_rows(read, partitions), topics_before)
-        groups = group_rows.group_rows(read, partitions, names.states, groups_before)
+        yield complete(stored_group_rows.group_topic_rows(read, partitions), topics_before)
+        groups = stored_group_rows.group_rows(read, partitions, names.states, groups_before)
         yield complete(groups, groups_before)
 
     def restore(self, stored: Mapping[str, Iterable[pa.Table]], last_at_ms: int) -> None:

@@ -1,8 +1,8 @@
 """The rows of one history table at one tick, as NumPy columns. Pure.
 
 Every array has one entry per row. The key of a row is one int64, put together from the codes of its
-names (`Codes`) and its partition (partition_rows.py, group_rows.py). Rows are sorted by key, so
-that the rows of two ticks are compared without a loop.
+names (`Codes`) and its partition (stored_partition_rows.py, stored_group_rows.py). Rows are sorted
+by key, so that the rows of two ticks are compared without a loop.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The back-fill of a cluster: its hours with raw ticks are computed again, and the days after them.
 
 The jobs are done in order, each when the one before it is done; `Backfill.next_ms` is the position
-of the next one. A job that failed is tried again as any other (runs.py). When it has failed
+of the next one. A job that failed is tried again as any other (stored_runs.py). When it has failed
 ATTEMPTS_MAX times, the back-fill waits for a user to resume or stop it. Failures from before its
 start do not count.
 """
@@ -22,7 +22,7 @@ from monitoring.history.root_folder import current
 from monitoring.pipeline import due_jobs
 from monitoring.pipeline.due_jobs import Job, RollUpJob, TickCounts
 from monitoring.pipeline.models import Backfill, LastBackfill, PipelineRun, RunState
-from monitoring.pipeline.runs import JobKey
+from monitoring.pipeline.stored_runs import JobKey
 
 ATTEMPTS_MAX = 3
 

@@ -33,13 +33,13 @@ def send_roll_ups() -> None:
 def roll_up(slug: str) -> None:
     """Do the next job of a cluster."""
     # Imported late, so that other processes do not load Spark.
-    from monitoring.pipeline import job_scheduler
+    from monitoring.pipeline import run_next_job
 
     _forget_sent(slug)
     cluster = Cluster.objects.filter(slug=slug).first()
     if cluster is None or Report.objects.filter(state=State.QUEUED).exists():
         return
-    if job_scheduler.run_next(cluster):
+    if run_next_job.run_next(cluster):
         send(slug)
 
 
@@ -51,12 +51,12 @@ def end_lost_runs() -> None:
     whether or not a run was lost.
     """
     # Imported late, so that other processes do not load PyArrow.
-    from monitoring.pipeline import cluster_lock, runs
+    from monitoring.pipeline import cluster_lock, stored_runs
 
     running = PipelineRun.objects.filter(state=RunState.RUNNING)
     for cluster in Cluster.objects.filter(pk__in=running.values("cluster")):
         with cluster_lock.held(cluster.slug) as is_held:
-            is_lost = is_held and runs.mark_lost(cluster)
+            is_lost = is_held and stored_runs.mark_lost(cluster)
         if is_lost:  # a message that waits may be lost, too: the worker had fetched it
             _forget_sent(cluster.slug)
         if is_held:
@@ -66,14 +66,14 @@ def end_lost_runs() -> None:
 @shared_task
 def refresh() -> None:
     """Delete expired history, and store the state of each cluster's levels."""
-    from monitoring.pipeline import job_scheduler, runs
+    from monitoring.pipeline import run_next_job, stored_runs
 
     for cluster in Cluster.objects.all():
         try:
-            job_scheduler.refresh(cluster)
+            run_next_job.refresh(cluster)
         except Exception:  # the history of one cluster must not stop that of the others
             log.exception("the history of %s could not be refreshed", cluster.slug)
-    runs.delete_old()
+    stored_runs.delete_old()
 
 
 def send(slug: str) -> None:

@@ -11,9 +11,8 @@ import pyarrow.compute as pc
 from django.utils.functional import cached_property
 
 from monitoring.lag import lag_state
-from monitoring.lag.rates import rates
-from monitoring.read_model.columns import find_keys
 from monitoring.read_model.group_columns import GroupColumns
+from monitoring.read_model.numpy_columns import find_keys
 
 STEP_MS = 30_000
 _PARTITION_BITS = 21  # of a key made of group, topic and partition number
@@ -154,3 +153,13 @@ class CommitWindow:
             np.stack([each.committed for each in self.offsets]),
             np.stack([each.end for each in self.offsets]),
         )
+
+
+def rates(at_ms: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The growth of each column per second since its first known value; NaN = not known."""
+    known = values >= 0
+    first = known.argmax(axis=0)
+    seconds = (at_ms[-1] - at_ms[first]) / 1000
+    grown = values[-1] - values[first, np.arange(values.shape[1])]
+    is_known = known[-1] & (seconds > 0)
+    return np.where(is_known, grown / np.where(seconds > 0, seconds, 1), np.nan)

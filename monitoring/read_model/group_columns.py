@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from monitoring.lag.lag_sums import LagSums
-from monitoring.read_model.columns import Names, codes_and_names
+from monitoring.read_model.numpy_columns import Names, codes_and_names
 from monitoring.ticks.tick import Tick
 
 _GROUP_COLUMNS = ("state", "protocol_type", "coordinator", "members", "reported_at_ms")

@@ -9,7 +9,7 @@ from django.utils.functional import cached_property
 
 from monitoring.lag.lag_state import LagState
 from monitoring.lag.lag_sums import LagSums
-from monitoring.read_model.columns import float_or_none, int_or_none
+from monitoring.read_model.numpy_columns import float_or_none, int_or_none
 from monitoring.read_model.row_types import GroupOnTopicRow, GroupRow
 from monitoring.read_model.scope_masks import ScopeMasks
 from monitoring.read_model.tick_columns import TickColumns

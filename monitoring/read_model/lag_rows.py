@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from monitoring.lag.formula import lag_between, with_lag
 from monitoring.lag.lag_state import LagState
-from monitoring.read_model.columns import float_or_none, int_or_none
+from monitoring.read_model.numpy_columns import float_or_none, int_or_none
 from monitoring.read_model.row_types import LagRow
 from monitoring.read_model.tick_columns import TickColumns
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.read_model.columns import Names
+from monitoring.read_model.numpy_columns import Names
 
 WORDS_MAX = 8
 

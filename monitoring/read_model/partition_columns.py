@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.read_model.columns import (
+from monitoring.read_model.numpy_columns import (
     Floats,
     Names,
     RowIndex,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monitoring.read_model.columns import Floats
+from monitoring.read_model.numpy_columns import Floats
 from monitoring.read_model.partition_columns import PartitionColumns
 
 

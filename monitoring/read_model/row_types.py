@@ -8,7 +8,7 @@ import numpy as np
 
 from monitoring.lag.lag_state import LagState
 from monitoring.partial_sum import PartialSum
-from monitoring.read_model.columns import float_or_none, int_or_none
+from monitoring.read_model.numpy_columns import float_or_none, int_or_none
 from monitoring.read_model.partition_columns import TopicColumns
 from monitoring.read_model.placement import Placement
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow.compute as pc
 from django.utils.functional import cached_property
 
-from monitoring.read_model.columns import Names
+from monitoring.read_model.numpy_columns import Names
 from monitoring.read_model.tick_columns import TickColumns
 from monitoring.scope import ANY, Scope
 

@@ -18,10 +18,10 @@ from monitoring.lag.lag_state import LagState
 from monitoring.partial_sum import PartialSum
 from monitoring.read_model import name_search
 from monitoring.read_model.broker_rows import broker_rows
-from monitoring.read_model.columns import float_or_none, int_or_none
 from monitoring.read_model.group_rows import GroupRows
 from monitoring.read_model.lag_rows import LagRows
 from monitoring.read_model.name_search import SearchWords
+from monitoring.read_model.numpy_columns import float_or_none, int_or_none
 from monitoring.read_model.placement import Placement
 from monitoring.read_model.row_types import (
     BrokerRow,

@@ -30,6 +30,7 @@ from monitoring.records.search_events import (
     SearchProgress,
     Send,
 )
+from monitoring.records.search_limits import FOLLOWED_ROWS_MAX
 from monitoring.records.search_request import SearchRequest
 from monitoring.records.search_windows import (
     DECODED_WINDOW_BYTES,
@@ -42,7 +43,6 @@ from monitoring.records.window_scanner import ScanResult, WindowScanner
 _PROGRESS_S = 0.25
 _ROWS_PER_EVENT = 50
 _FOLLOW_S = 0.5  # between two reads of new records
-_FOLLOWED_ROWS_MAX = 100  # of one read; a browser cannot show more
 
 
 class Search:
@@ -100,7 +100,7 @@ class Search:
         """Search new records until a limit; a cluster that does not answer is asked again."""
         while not self._end_reason():
             await asyncio.sleep(_FOLLOW_S)
-            self._rows_left = _FOLLOWED_ROWS_MAX
+            self._rows_left = FOLLOWED_ROWS_MAX
             try:
                 self._windows = self._windows_of(
                     await self._new_offset_ranges(), newest_first=False

@@ -61,7 +61,7 @@ def _throughput_and_lag(
 ) -> Outcome:
     from monitoring.reports.report_input import left_out, report_parts
     from monitoring.spark.jobs.throughput_and_lag import Request, run
-    from monitoring.spark.transforms.bucket_length import longest_range_ms_below
+    from monitoring.spark.transforms.report_bucket_length import longest_range_ms_below
 
     from_ms, to_ms = report.params["from_ms"], report.params["to_ms"]
     _store_newest_samples(report)
@@ -80,7 +80,7 @@ def _throughput_and_lag(
 
 
 def _left_out_figures(part: LevelRange) -> dict[str, Any]:
-    from monitoring.spark.transforms.bucket_length import longest_range_ms_below
+    from monitoring.spark.transforms.report_bucket_length import longest_range_ms_below
 
     return {
         "level": part.level.name,

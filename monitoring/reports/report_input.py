@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from monitoring.history import reader
+from monitoring.history import read_levels
 from monitoring.history.level_choice import LevelRange
 from monitoring.history.levels import LEVELS, RAW, Level, bucket_start
 from monitoring.history.points import level_for
 from monitoring.history.root_folder import Root, current
 from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS
 from monitoring.spark.jobs.throughput_and_lag import Part
-from monitoring.spark.transforms.bucket_length import bucket_ms_for
 from monitoring.spark.transforms.buckets import buckets_of
+from monitoring.spark.transforms.report_bucket_length import bucket_ms_for
 
 _TABLES = (TOPICS.name, GROUPS.name, GROUP_TOPICS.name)
 
@@ -22,7 +22,7 @@ def report_parts(slug: str, from_ms: int, to_ms: int) -> list[Part]:
     root, coarsest = current(), level_for(bucket_ms_for(from_ms, to_ms))
     return [
         _part(root, slug, level_range)
-        for level_range in reader.parts(root, slug, from_ms, to_ms, coarsest)
+        for level_range in read_levels.parts(root, slug, from_ms, to_ms, coarsest)
     ]
 
 
@@ -44,13 +44,15 @@ def _only_in(root: Root, slug: str, level: Level, from_ms: int, to_ms: int) -> n
     that have are of another part of the bucket than the range, or the report reads them."""
     first_ms = bucket_start(from_ms, level.bucket_ms)
     end_ms = bucket_start(to_ms - 1, level.bucket_ms) + level.bucket_ms
-    ticks = reader.ticks(root, slug, level, first_ms, end_ms)
+    ticks = read_levels.ticks(root, slug, level, first_ms, end_ms)
     starts: np.ndarray = ticks["at_ms"].to_numpy()[ticks["samples"].to_numpy() > 0]
     for finer in reversed(LEVELS[: LEVELS.index(level)]):
         if not len(starts):
             break
         last_end_ms = int(starts[-1]) + level.bucket_ms
-        times = reader.ticks(root, slug, finer, int(starts[0]), last_end_ms)["at_ms"].to_numpy()
+        times = read_levels.ticks(root, slug, finer, int(starts[0]), last_end_ms)[
+            "at_ms"
+        ].to_numpy()
         starts = np.setdiff1d(starts, times - times % level.bucket_ms)
     return starts
 
@@ -58,17 +60,17 @@ def _only_in(root: Root, slug: str, level: Level, from_ms: int, to_ms: int) -> n
 def _part(root: Root, slug: str, level_range: LevelRange) -> Part:
     level, to_ms = level_range.level, level_range.to_ms
     start_ms = level.all_keys_start_ms(level_range.from_ms)
-    ticks = reader.ticks(root, slug, level, start_ms, to_ms)
+    ticks = read_levels.ticks(root, slug, level, start_ms, to_ms)
     range_ms = start_ms, to_ms
     return Part(
         is_raw=level is RAW,
         from_ms=level_range.from_ms,
         to_ms=to_ms,
         buckets=buckets_of(ticks, is_raw=level is RAW),
-        files={name: reader.locations(root, slug, level, name, *range_ms) for name in _TABLES},
+        files={name: read_levels.locations(root, slug, level, name, *range_ms) for name in _TABLES},
         rows=sum(
             file.rows
             for name in _TABLES
-            for _, file in reader.files(root, slug, level, name, *range_ms)
+            for _, file in read_levels.files(root, slug, level, name, *range_ms)
         ),
     )

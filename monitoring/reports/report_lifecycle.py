@@ -1,8 +1,9 @@
 """The operations on reports: start, list, get, cancel, delete.
 
-Pages call these functions; none of them waits for Spark. A report is first a row, then a message in
-the queue `spark`. If the message cannot be sent or is lost, `requeue_lost_reports` (tasks.py) sends
-it again. So no report is lost while the queue is not available.
+Pages call them by console/reports/services.py, which knows rights and the audit log; none of them
+waits for Spark. A report is first a row, then a message in the queue `spark`. If the message cannot
+be sent or is lost, `requeue_lost_reports` (tasks.py) sends it again. So no report is lost while the
+queue is not available.
 """
 
 from __future__ import annotations

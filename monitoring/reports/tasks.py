@@ -26,7 +26,7 @@ RESEND_AFTER = timedelta(minutes=10)
 @shared_task
 def run(report_id: str) -> None:
     """Compute a report. The message is acknowledged early; lost reports are queued again."""
-    from monitoring.reports.runner import (
+    from monitoring.reports.compute_report import (
         run_report,  # imported late, so that other processes do not load Spark
     )
 

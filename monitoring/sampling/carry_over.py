@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.reasons import Reason
 from monitoring.ticks.schema import GROUPS
 from monitoring.ticks.tick import Tick
@@ -114,7 +114,10 @@ def partition_for(group: str, count: int) -> int:
 def _has_room(current: pa.Table, silent: pa.Table) -> bool:
     """Whether both fit into one tick; rows of several silent coordinators add up."""
     rows, size_bytes = len(current) + len(silent), current.nbytes + silent.nbytes
-    return rows <= limits.GROUP_ROWS_MAX and size_bytes <= limits.GROUP_TABLE_BYTES_MAX
+    return (
+        rows <= response_limits.GROUP_ROWS_MAX
+        and size_bytes <= response_limits.GROUP_TABLE_BYTES_MAX
+    )
 
 
 def _brokers(tick: Tick, previous: Tick | None) -> list[dict[str, Any]]:

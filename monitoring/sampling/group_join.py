@@ -16,8 +16,8 @@ import numpy as np
 
 from monitoring.gateway.wire.answers import CoordinatorAnswers
 from monitoring.gateway.wire.groups import Member
-from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Ints, Longs, Metadata
+from monitoring.gateway.wire.response_limits import InvalidParts
 from monitoring.sampling.group_validation import GroupFacts, validated_groups
 
 _TOPIC_BITS, _PARTITION_BITS = 20, 24

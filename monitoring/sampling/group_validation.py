@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.answers import CoordinatorAnswers
 from monitoring.gateway.wire.groups import Member
-from monitoring.gateway.wire.limits import InvalidParts, printable
 from monitoring.gateway.wire.metadata import Ints, Metadata
 from monitoring.gateway.wire.offset_fetch import TopicCommits
+from monitoring.gateway.wire.response_limits import InvalidParts, printable
 from monitoring.reasons import Reason
 
 _ROW_BYTES = 100  # the approximate size of a row without its texts
@@ -100,7 +100,7 @@ def _fitting_groups(
     invalid: InvalidParts,
 ) -> dict[str, ValidatedGroup]:
     sizes = {name: group.size(facts[name], rows_by_topic) for name, group in groups.items()}
-    rows_left, bytes_left = limits.GROUP_ROWS_MAX, limits.GROUP_TABLE_BYTES_MAX
+    rows_left, bytes_left = response_limits.GROUP_ROWS_MAX, response_limits.GROUP_TABLE_BYTES_MAX
     fitting = {}
     for name in sorted(sizes, key=lambda name: sizes[name]):
         rows, size_bytes = sizes[name]
@@ -117,7 +117,7 @@ class _PartitionCheck:
 
     def __init__(self, rows_by_topic: Mapping[str, range], invalid: InvalidParts) -> None:
         self._rows_by_topic, self._invalid = rows_by_topic, invalid
-        self._unknown_left = limits.UNKNOWN_PARTITIONS_MAX
+        self._unknown_left = response_limits.UNKNOWN_PARTITIONS_MAX
         self._reported: set[str] = set()  # groups with unknown topics that were reported
 
     def valid_commits(
@@ -158,8 +158,10 @@ class _PartitionCheck:
     def _selection_of_unknown_topic(
         self, name: str, group: ValidatedGroup, partitions: Ints
     ) -> _Selection | None:
-        left = limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX - group.unknown_count
-        selection = np.flatnonzero((partitions >= 0) & (partitions < limits.PARTITIONS_MAX))
+        left = response_limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX - group.unknown_count
+        selection = np.flatnonzero(
+            (partitions >= 0) & (partitions < response_limits.PARTITIONS_MAX)
+        )
         selection = selection[: max(0, min(left, self._unknown_left))]
         group.unknown_count += len(selection)
         self._unknown_left -= len(selection)

@@ -13,7 +13,7 @@ from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.models import Cluster, parse_addresses
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
-from monitoring.gateway.brokerd_stats import BrokerdStatsReader
+from monitoring.gateway.brokerd_sample import BrokerdStatsReader
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.cluster_client import ClusterClient

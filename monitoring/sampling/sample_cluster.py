@@ -25,7 +25,7 @@ from monitoring.sampling.assemble import assemble
 from monitoring.sampling.carry_over import carry_over
 from monitoring.sampling.reader_pool import ReaderPool, SamplingResult, SamplingTarget
 from monitoring.ticks import tick_stream
-from monitoring.ticks.delete_old_samples import delete_old_samples
+from monitoring.ticks.free_redis_memory import free_redis_memory
 from monitoring.ticks.tick import Tick
 from monitoring.ticks.tick_stream import put_tick, record_skip_reason
 
@@ -98,7 +98,7 @@ def _make_tick(
 def _free_redis_memory() -> None:
     """Free memory here, too: the worker's heartbeat, which does it as well, may come much later."""
     try:
-        delete_old_samples()
+        free_redis_memory()
     except redis_client.RedisDown as error:
         log.warning("no old samples were deleted: %s", error)
 

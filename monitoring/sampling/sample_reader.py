@@ -3,8 +3,8 @@
 Committed offsets are read before end offsets; otherwise the lag of a busy group could be negative.
 If a broker is down or slow, only its values are unknown, and `failures` has an entry for it.
 
-The members of unchanged groups are not decoded again. monitoring/gateway/wire/limits.py limits what
-is read.
+The members of unchanged groups are not decoded again. monitoring/gateway/wire/response_limits.py
+limits what is read.
 """
 
 import asyncio
@@ -14,22 +14,22 @@ from functools import partial
 
 import numpy as np
 
-from monitoring.gateway.brokerd_stats import BrokerdStatsReader
+from monitoring.gateway.brokerd_sample import BrokerdStatsReader
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire import (
     groups,
     last_records,
-    limits,
     list_offsets,
     log_dirs,
     metadata,
     offset_fetch,
+    response_limits,
 )
 from monitoring.gateway.wire.answers import ClusterAnswers, CoordinatorAnswers
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_client import ClusterClient, decoded, equal_answers
-from monitoring.gateway.wire.limits import InvalidParts, check_limit
 from monitoring.gateway.wire.metadata import Longs
+from monitoring.gateway.wire.response_limits import InvalidParts, check_limit
 from monitoring.reasons import Reason
 
 _GROUPS_PER_REQUEST = 1000
@@ -124,7 +124,7 @@ class SampleReader:
             described = await decoded(groups.decode_describe, answer, requested, invalid)
             cached = _CachedMembers(answer, described, invalid)
         members = sum(len(group.members) for group in cached.groups)
-        check_limit(answers.member_count + members, limits.MEMBERS_MAX, "too_many_members")
+        check_limit(answers.member_count + members, response_limits.MEMBERS_MAX, "too_many_members")
         answers.member_count += members
         answers.invalid.add_all(cached.invalid)
         self._members_by_coordinator[broker_id] = cached

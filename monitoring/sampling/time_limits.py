@@ -1,5 +1,6 @@
 """How long the parts of a sample may take: shares of the tick's interval, or seconds. Pure.
 
+The interval is the setting AERIE_TICK_SECONDS (console/settings.py).
 Other requests to clusters have the times of monitoring/gateway/request_timeouts.py.
 """
 

@@ -2,7 +2,8 @@
 
 `SPARK_REMOTE` names an external Spark Connect server (`sc://host:15002/;token=…`). Without it the
 stack runs its own on 127.0.0.1. Its token is in a file of mode 0600 and in no environment variable;
-the first process that needs it, server or client, creates the file.
+the first process that needs it, server or client, creates the file. SPARK_REMOTE, SPARK_MASTER and
+SPARK_CONNECT_PORT are settings with their defaults in console/settings.py.
 """
 
 from __future__ import annotations

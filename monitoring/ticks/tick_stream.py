@@ -4,7 +4,8 @@ The entry id is `<start_ms>-0`, so Redis refuses a tick that is not newer than t
 or second sampler cannot overwrite it. Ticks that were not sampled become gaps when the next tick is
 written, with the recorded reason.
 
-The stream is limited in time and in bytes: the oldest entries are deleted; the newest is kept.
+The stream is limited in time (LIVE_MS) and in bytes (the setting AERIE_LIVE_BYTES_MAX with its
+default and bounds in console/settings.py): the oldest entries are deleted; the newest is kept.
 
 Readers return `Tick` objects and raise RedisDown if Redis does not answer within half a second.
 """

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import manifest, reader, writer, written_range
+from monitoring.history import append_ticks, manifest, read_levels, written_range
 from monitoring.history.levels import (
     DAY,
     DAY_MS,
@@ -34,8 +34,8 @@ from monitoring.history.parquet_files import read_file
 from monitoring.history.root_folder import Root, SpanFolder
 from monitoring.history.table_specs import TABLES, TICKS, schema_of
 from monitoring.history.written_range import WrittenRange
-from monitoring.pipeline.delete_expired import kept_from_ms
-from monitoring.pipeline.jobs import coarser_ticks
+from monitoring.pipeline.delete_expired_history import kept_from_ms
+from monitoring.pipeline.do_job import coarser_ticks
 from monitoring.pipeline.workspace import Workspace, opened
 from monitoring.written_history.pattern import (
     Hour,
@@ -85,7 +85,7 @@ def _first_recorded_ms(root: Root, slug: str) -> int | None:
     hours = [
         bucket_start(ticks["at_ms"][0].as_py(), HOUR_MS)
         for level in (RAW, MINUTE, HOUR)
-        if len(ticks := reader.ticks(root, slug, level, first_ms, first_ms + DAY_MS))
+        if len(ticks := read_levels.ticks(root, slug, level, first_ms, first_ms + DAY_MS))
     ]
     return min(hours, default=first_ms)
 
@@ -114,7 +114,7 @@ def recorded_hours(root: Root, slug: str, now_ms: int) -> list[Hour]:
 
 def _steady_hour(root: Root, span_folder: SpanFolder) -> RowsByTable | None:
     """The rows of a complete, steady hour; else None."""
-    ticks = reader.ticks(root, span_folder.slug, RAW, span_folder.start_ms, span_folder.end_ms)
+    ticks = read_levels.ticks(root, span_folder.slug, RAW, span_folder.start_ms, span_folder.end_ms)
     if not is_complete(ticks, span_folder.start_ms):
         return None
     listed = manifest.load(root, span_folder)
@@ -222,7 +222,7 @@ def _rolled_up(
                 for each in space.spark_files(output, name, prefix)
             ]
             if parts:
-                found[level][name] = writer.joined(name, parts)
+                found[level][name] = append_ticks.joined(name, parts)
                 locations[name] = space.output(output)
     return found
 
@@ -239,7 +239,7 @@ def _spark_input(space: Workspace, raw: RowsByTable, prefix: str) -> dict[str, s
     found = {}
     for name in raw.keys() & TABLES.keys():
         file = f"{prefix}-raw-{name}.parquet"
-        space.root.write(memoryview(writer.parquet(raw[name])), *space.folder, file)
+        space.root.write(memoryview(append_ticks.parquet(raw[name])), *space.folder, file)
         found[name] = space.output(file)
     return found
 
@@ -275,13 +275,13 @@ def _write_days(
             parts = by_year.setdefault(DAY.span_of(at_ms), {}).setdefault(name, [])
             parts.append(shifted(rows, at_ms - day_ms))
     for span, tables_of_year in by_year.items():
-        tables = {name: writer.joined(name, parts) for name, parts in tables_of_year.items()}
+        tables = {name: append_ticks.joined(name, parts) for name, parts in tables_of_year.items()}
         _append(root, SpanFolder(slug, DAY, span), tables)
 
 
 def _append(root: Root, span_folder: SpanFolder, tables: Mapping[str, pa.Table]) -> None:
     files = [
-        writer.write_file(root, span_folder, name, rows, "written-")
+        append_ticks.write_file(root, span_folder, name, rows, "written-")
         for name, rows in tables.items()
         if len(rows)
     ]

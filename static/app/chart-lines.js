@@ -100,19 +100,6 @@ function extent({ low, high, is_sum: isSum }, i) {
   return isSum ? " (≥ %{customdata[1]:,.5~g})" : " (%{customdata[0]:,.5~g} – %{customdata[1]:,.5~g})";
 }
 
-// The values that are drawn: those of the lines, and the upper edges of the bands.
-const valuesOf = (spec) => spec.series.flatMap(({ y, high }) => [...y, ...(high ?? [])]).filter((y) => !missing(y));
-export const highest = (spec) => valuesOf(spec).reduce((most, y) => Math.max(most, y), 0);
-
-// The ticks of the figures: whole numbers for what is counted, and 0.2 for a fifth, not "200m".
-export function scale(spec) {
-  const top = highest(spec);
-  const ticks = { tickformat: top < 1000 ? ",.4~g" : "~s" };
-  const few = top < 10 && valuesOf(spec).every(Number.isInteger);
-  if (few) Object.assign(ticks, { tick0: 0, dtick: 1 });
-  return top > 0 ? ticks : { ...ticks, range: [0, 1] };
-}
-
 // Plotly turns numbers into the browser's own time, and takes such texts as they are.
 export const utc = (ms) => new Date(ms).toISOString().slice(0, 23).replace("T", " ");
 export const missing = (y) => y === null || y === undefined;

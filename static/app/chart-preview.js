@@ -1,10 +1,10 @@
 // The lines of a chart in its frame (templates/charts/frame.html), where Plotly draws them later: the user
 // sees them half a second to two seconds sooner.
-import { bandOpacity, colorOf, EDGE, hasBand, highest, missing, runs } from "./chart-lines.js";
+import { yEnd } from "./chart-axes.js";
+import { bandOpacity, colorOf, EDGE, hasBand, missing, runs } from "./chart-lines.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [LEFT, TOP, BOTTOM] = [35, 8, 192]; // px: the axes of the frame
-const HEADROOM = 1.055; // above the highest value, as Plotly leaves
 
 export function preview(frame, spec, colours) {
   const at = place(frame, spec);
@@ -40,7 +40,7 @@ function place(frame, spec) {
   const times = spec.series.flatMap((series) => series.x);
   const from = spec.from_ms ?? Math.min(...times);
   const to = spec.to_ms ?? Math.max(...times);
-  const top = highest(spec) * HEADROOM || 1;
+  const top = yEnd(spec);
   const width = frame.clientWidth - LEFT;
   return (ms, y) => [LEFT + (width * (ms - from)) / (to - from || 1), BOTTOM - ((BOTTOM - TOP) * y) / top];
 }

@@ -6,7 +6,7 @@
 //
 // spec = {kind: "line", unit: "messages/min", series: [{name, x: [epoch ms], y: [number | null],
 //         low?, high?, is_sum?, is_earlier?, name_now?, is_other?}], gaps?: [{from_ms, to_ms, text}], from_ms?, to_ms?,
-//         step_ms?, written?: text of a note} (console/charts/services.py). Times are drawn in UTC, as everywhere on
+//         step_ms?, written?: text of a note} (console/charts/make_chart.py). Times are drawn in UTC, as everywhere on
 //         these pages. A null breaks the line.
 // Colours follow the theme and change with it; charts that htmx brings are drawn when they arrive. To draw
 // other data: node.dispatchEvent(new CustomEvent("chart:data", {detail: spec})). A chart with a URL is loaded
@@ -14,7 +14,8 @@
 // Plotly (1.2 MB) is loaded when the first chart with values comes into view, but only after the page
 // was painted and its files were loaded: to run it blocks the browser for a while. Until a chart is
 // drawn, a frame of the same size is in its place (templates/charts/frame.html), with its lines (chart-preview.js).
-import { PALETTES, scale, traces, utc } from "./chart-lines.js";
+import { axes } from "./chart-axes.js";
+import { PALETTES, traces } from "./chart-lines.js";
 import { preview } from "./chart-preview.js";
 
 const CONFIG = {
@@ -62,12 +63,6 @@ function theme() {
 }
 
 function layout(spec, colours, node) {
-  const axis = {
-    gridcolor: colours.grid,
-    linecolor: colours.line,
-    zerolinecolor: colours.grid,
-    automargin: true,
-  };
   return {
     height: node.clientHeight,
     margin: { l: 8, r: 8, t: 8, b: 8 },
@@ -78,18 +73,7 @@ function layout(spec, colours, node) {
     hoverlabel: { bgcolor: colours.surface, bordercolor: colours.line, font: { color: colours.ink } },
     showlegend: spec.series.length > 1,
     legend: { orientation: "h", y: -0.22, yanchor: "top", x: 0, itemwidth: 30 },
-    xaxis: {
-      ...axis,
-      type: "date",
-      showgrid: false,
-      nticks: 6,
-      tickangle: 0,
-      spikecolor: colours.text,
-      spikethickness: -1, // no outline
-      spikedash: "dot",
-      ...(spec.to_ms ? { range: [utc(spec.from_ms), utc(spec.to_ms)] } : {}),
-    },
-    yaxis: { ...axis, ...scale(spec), nticks: 5, rangemode: "tozero" },
+    ...axes(spec, colours),
   };
 }
 

@@ -4,7 +4,7 @@ import time
 
 from playwright.sync_api import expect
 
-from monitoring.background import heartbeats
+from monitoring.background import stored_heartbeats
 from tests.browser.pages import announce, put
 from tests.browser.test_pages import _ticks  # noqa: F401  (a fixture)
 from tests.console.conftest import PARTITIONS
@@ -78,19 +78,19 @@ def test_partitions_without_a_leader_are_reported_with_a_way_to_them(page_as):
 def test_an_open_page_tells_of_a_worker_that_stopped_and_that_it_is_back(page_as, redis_server):
     page = page_as("viewer")
     client = redis_server.client()
-    heartbeats.record("actions")
+    stored_heartbeats.record("actions")
     announce("local", put())
     page.goto("/c/local/")
     said = page.locator("#health .alert:visible", has_text="actions")
     expect(said).to_have_count(0)
     try:
-        client.hincrby(heartbeats.KEY, "actions", -10 * heartbeats.SILENT_MS)
+        client.hincrby(stored_heartbeats.KEY, "actions", -10 * stored_heartbeats.SILENT_MS)
         _announce_until(lambda: said.count() == 1)
         expect(said).to_contain_text("The worker of the queue “actions” has stopped since")
-        heartbeats.record("actions")
+        stored_heartbeats.record("actions")
         _announce_until(lambda: said.count() == 0)
     finally:
-        client.delete(heartbeats.KEY)
+        client.delete(stored_heartbeats.KEY)
 
 
 def _announce_until(is_shown):

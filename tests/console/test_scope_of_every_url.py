@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from console.accounts.rights import rights_of
 from console.actions.models import Plan
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.live import fragment_renderer, registry
 from console.records.models import MaskingRule
 from monitoring.models import Alert, AlertDelivery, AlertRule, ClusterEvent, Report

@@ -11,7 +11,7 @@ import pytest
 import redis
 from django.conf import settings as django_settings
 
-from monitoring.background import beat_scheduler, heartbeats
+from monitoring.background import beat_scheduler, stored_heartbeats
 from monitoring.clock import now_ms
 from monitoring.redis_client import RedisDown
 from monitoring.ticks import tick_stream
@@ -124,11 +124,11 @@ def test_a_full_redis_does_not_stop_sampling_for_good(processes, full_redis, set
 
 
 def test_a_running_worker_has_a_heartbeat_and_a_stopped_one_has_not(processes):
-    beat_ms = int(heartbeats.INTERVAL_S * 1000)
+    beat_ms = int(stored_heartbeats.INTERVAL_S * 1000)
 
     def ages():
         try:
-            return heartbeats.ages_ms()
+            return stored_heartbeats.ages_ms()
         except RedisDown:
             return {}
 

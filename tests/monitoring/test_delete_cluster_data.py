@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring import redis_client, redis_keys
-from monitoring.alerts import pending_subjects
+from monitoring.alerts import stored_pending_subjects
 from monitoring.alerts.lag_condition import Subject
 from monitoring.alerts.state_machine import Phase, SubjectState
 from monitoring.delete_cluster_data import delete_cluster_data
@@ -22,7 +22,7 @@ def sample(slug):
     record_skip_reason(slug, 2, "it was late")
     stored_readings.save(slug, 1, [])
     flush_state.note_begun(slug, 1)
-    pending_subjects.save(slug, {1: {Subject("g"): SubjectState(Phase.PENDING, 1, 1)}})
+    stored_pending_subjects.save(slug, {1: {Subject("g"): SubjectState(Phase.PENDING, 1, 1)}})
 
 
 def kept_in_redis():

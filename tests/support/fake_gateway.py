@@ -32,15 +32,15 @@ from monitoring.gateway.errors import (
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupDescription
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
-from monitoring.gateway.reassignments import ReplicaSizes
+from monitoring.gateway.reassignment_requests import ReplicaSizes
 from monitoring.gateway.record_pages import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
 from monitoring.gateway.record_row import RecordRow, by_offset, by_time
 from monitoring.gateway.topic_description import PartitionDescription, TopicDescription
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.gateway.wire.limits import InvalidParts
 from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
 from monitoring.gateway.wire.quotas import Entity, Quota
 from monitoring.gateway.wire.reassignments import Reassignment
+from monitoring.gateway.wire.response_limits import InvalidParts
 from monitoring.reasons import Reason
 from monitoring.topic_names import is_topic_name
 
@@ -323,7 +323,7 @@ def _broker_id(broker_id: int) -> ConfigValue:
 
 
 class FakeQuotas:
-    """As monitoring.gateway.quotas.Quotas."""
+    """As monitoring.gateway.quota_requests.Quotas."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -344,7 +344,7 @@ class FakeQuotas:
 
 
 class FakeReassignments:
-    """As monitoring.gateway.reassignments.Reassignments; each replica has 1000 bytes."""
+    """As monitoring.gateway.reassignment_requests.Reassignments; each replica has 1000 bytes."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.groups.actions import state_and_members
+from console.groups.actions import members_check
 from console.groups.actions.group_target import GROUP_TARGET
 from console.groups.actions.reset_offsets import ResetOffsets
 from console.ui import numbers
@@ -34,7 +34,7 @@ class DeleteGroup(ActionType):
         committed: dict[str, dict[str, int]] = {}
         for (topic, partition), offset in sorted(gateway.groups.committed(params["name"]).items()):
             committed.setdefault(topic, {})[str(partition)] = offset
-        return {**state_and_members.read(gateway, params["name"]), COMMITTED: committed}
+        return {**members_check.read(gateway, params["name"]), COMMITTED: committed}
 
     def within_scope(self, facts: Facts, scope: Scope) -> Facts:
         committed = facts[COMMITTED]
@@ -56,13 +56,13 @@ class DeleteGroup(ActionType):
 
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         group = params["name"]
-        if facts["state"] == state_and_members.NO_GROUP:
-            raise PlanRefused(state_and_members.no_group_text(group))
+        if facts["state"] == members_check.NO_GROUP:
+            raise PlanRefused(members_check.no_group_text(group))
         if facts[HIDDEN]:
             raise PlanRefused(
                 _("The group also reads topics outside of your scope. You cannot delete it.")
             )
-        members = state_and_members.members_text(facts["members"])
+        members = members_check.members_text(facts["members"])
         return Draft(
             title=_("Delete the group “%(name)s”") % {"name": group},
             changes=[

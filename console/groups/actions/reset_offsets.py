@@ -23,16 +23,14 @@ from console.actions.draft import (
     refuse_unread_partitions,
 )
 from console.actions.models import Plan
-from console.groups.actions import state_and_members
+from console.groups.actions import members_check
 from console.groups.actions.group_target import GROUP_TARGET
 from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
 from console.ui import numbers
 from console.ui.texts import first_lines
-from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.reasons import Reason
 
 _PARTITIONS_PER_REQUEST = 500
 LOGS = "logs"
@@ -60,7 +58,7 @@ class ResetOffsets(ItemsAction):
         committed = gateway.groups.committed(params["name"])
         logs = gateway.log_offsets.ranges(keys)
         return {
-            **state_and_members.read(gateway, params["name"]),
+            **members_check.read(gateway, params["name"]),
             ITEMS: {partition_key(*key): committed.get(key) for key in keys},
             LOGS: {
                 partition_key(*key): [logs[key].start, logs[key].stop] if key in logs else None
@@ -82,7 +80,7 @@ class ResetOffsets(ItemsAction):
             text % {"name": key, "offset": _offset_text(now[ITEMS][key])}
             for key in self.changed_items(then, now)
         ]
-        members = state_and_members.members_text(now["members"])
+        members = members_check.members_text(now["members"])
         return [line for line in (members, first_lines(lines)) if line]
 
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
@@ -111,8 +109,8 @@ class ResetOffsets(ItemsAction):
         """Raises PlanRefused if the group does not exist, or an offset is not in its log, which may
         have changed since the form was sent."""
         restores = params.get("restores")
-        if facts["state"] == state_and_members.NO_GROUP and not restores:
-            raise PlanRefused(state_and_members.no_group_text(params["name"]))
+        if facts["state"] == members_check.NO_GROUP and not restores:
+            raise PlanRefused(members_check.no_group_text(params["name"]))
         if restores:
             return
         new_offsets = {key: new for key, new in offsets_of(params).items() if new is not None}
@@ -133,8 +131,7 @@ class ResetOffsets(ItemsAction):
         offsets = {
             key: new for key, new in offsets_of(params).items() if partition_key(*key) in wanted
         }
-        if gateway.groups.describe(group).members:
-            raise GatewayError(Reason("group_has_members"))
+        members_check.refuse_members(gateway, group)
         new = {key: offset for key, offset in offsets.items() if offset is not None}
         for batch in _request_batches(list(new)):
             errors = gateway.groups.alter_offsets(group, {key: new[key] for key in batch})
@@ -222,7 +219,7 @@ def figures_of(effects: list[ResetEffect]) -> list[Figure]:
 def _warnings(
     facts: Facts, params: Params, rows: list[tuple[Change, ResetEffect]], deletes: bool
 ) -> list[str]:
-    lines = [state_and_members.members_text(facts["members"]), _commits_text(facts, params)]
+    lines = [members_check.members_text(facts["members"]), _commits_text(facts, params)]
     if skipped := sum(effect.skipped for _change, effect in rows):
         text = _("The group will not read %(n)s records.")
         lines.append(text % {"n": numbers.count(skipped)})

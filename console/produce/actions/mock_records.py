@@ -28,9 +28,9 @@ from monitoring.gateway.producing import NewRecord
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.reasons import Reason
 from monitoring.schema_registry.compiled_schema import SchemaUnusable
-from monitoring.schema_registry.encoder import NotEncoded, SchemaEncoder
 from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry.read_schemas import Schema
+from monitoring.schema_registry.schema_encoder import NotEncoded, SchemaEncoder
 
 RECORDS_MAX, SECONDS_MAX, RATE_MAX = 100_000, 120, 10_000
 BYTES_MAX = 64 << 20  # of all records of a plan, estimated

@@ -1,7 +1,7 @@
 """Write records to a topic: the records of a form or of a file.
 
 Parameters: `name`, `contents` (the id of WaitingRecords), `compression`, `sha256`, `hashed`
-("value" or "file"), `schemas` ("key" or "value" → title), and those of `stored_records.summary`.
+("value" or "file"), `schemas` ("key" or "value" → title), and those of `records_as_text.summary`.
 An item is one record, or a range of them if there are over 1,000.
 """
 
@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params, StopPoint
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
 from console.actions.models import Plan
-from console.produce import draft_texts, stored_records, write_outcome
+from console.produce import draft_texts, records_as_text, write_outcome
 from console.produce.models import KEPT
 from console.produce.writer import Writer, decrypted_records, waiting_records
-from console.topics.actions import fact_diff
+from console.topics.actions import changes_since_review
 from console.topics.actions.affected_groups import groups_reading
 from console.topics.actions.topic_facts import read_existing
 from console.topics.actions.topic_target import TOPIC_TARGET
@@ -72,7 +72,7 @@ class WriteRecords(ItemsAction):
 
     def items(self, params: Params) -> list[str]:
         return [
-            stored_records.item_key(each) for each in stored_records.item_ranges(params["count"])
+            records_as_text.item_key(each) for each in records_as_text.item_ranges(params["count"])
         ]
 
     def apply_items(
@@ -113,7 +113,7 @@ def target_differences(then: Facts, now: Facts) -> list[str]:
     """What changed since the review in the facts of `read_target`."""
     if now[CLEANUP_POLICY] != then[CLEANUP_POLICY]:
         return [_("Its cleanup.policy is “%(policy)s” now.") % {"policy": now[CLEANUP_POLICY]}]
-    return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
+    return changes_since_review.of_existing_topic(then, {**now, "replicas": then["replicas"]})
 
 
 def check_records(facts: Facts, params: Params) -> None:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused
-from console.reassignments import review
+from console.reassignments import reassignment_draft
 from console.reassignments.actions.partitions_target import PARTITIONS_TARGET
 from console.topics.actions.topic_target import names_as_resource
 from monitoring.gateway.gateway import Gateway
@@ -59,9 +59,16 @@ class CancelReassignments(ItemsAction):
         for key, stored in params["partitions"].items():
             after = [broker for broker in stored["replicas"] if broker not in stored["adding"]]
             note = _("the copies on %(brokers)s are deleted") % {
-                "brokers": review.ids(stored["adding"])
+                "brokers": reassignment_draft.ids(stored["adding"])
             }
-            changes.append(Change(key, review.ids(stored["replicas"]), review.ids(after), note))
+            changes.append(
+                Change(
+                    key,
+                    reassignment_draft.ids(stored["replicas"]),
+                    reassignment_draft.ids(after),
+                    note,
+                )
+            )
         names = names_as_resource(params["names"])
         return Draft(
             title=_("Cancel reassignments of %(names)s") % {"names": names},

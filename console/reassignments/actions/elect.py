@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ITEMS, EndedItem, ItemsAction, Params
 from console.actions.draft import Change, Draft, Facts, Figure, PlanRefused
-from console.reassignments import cluster_state
+from console.reassignments import current_replicas
 from console.reassignments.actions.partitions_target import PARTITIONS_TARGET
-from console.reassignments.cluster_state import Partition
+from console.reassignments.current_replicas import Partition
 from console.topics.actions.topic_target import names_as_resource
 from console.topics.actions.wait_for_leaders import wait_until
 from console.ui import numbers
@@ -43,7 +43,7 @@ class ElectLeaders(ItemsAction):
 
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         metadata = gateway.wire.metadata()
-        found = cluster_state.partitions(metadata, params["names"])
+        found = current_replicas.partitions(metadata, params["names"])
         return {
             ITEMS: {
                 key: _fact(found.get((stored["topic"], stored["partition"])))
@@ -82,7 +82,7 @@ class ElectLeaders(ItemsAction):
         is_led: dict[str, bool] = {}  # key of a partition → its preferred replica leads it
 
         def all_led_or_failed() -> bool:
-            found = cluster_state.partitions(gateway.wire.metadata(), params["names"])
+            found = current_replicas.partitions(gateway.wire.metadata(), params["names"])
             for key in keys:
                 now = found.get(partitions[key])
                 is_led[key] = now is not None and now.leader == stored[key]["preferred"]

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ITEMS, ApplyProgress, ItemsAction, Params, Unfinished
 from console.actions.draft import Draft, Facts, Proposal
 from console.actions.models import Plan
-from console.reassignments import cluster_state, moves, replication_throttle, review
+from console.reassignments import current_replicas, moves, reassignment_draft, replication_throttle
 from console.reassignments.actions.partitions_target import PARTITIONS_TARGET
 from console.reassignments.moves import Move, MoveState
 from console.topics.actions.topic_target import names_as_resource
@@ -52,7 +52,7 @@ class ReassignPartitions(ItemsAction):
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The replicas that are compared, and what the review shows about them."""
         gateway.reassignments.check_supported()
-        state = cluster_state.read(gateway, params["names"])
+        state = current_replicas.read(gateway, params["names"])
         planned = {key: Move.from_json(stored) for key, stored in params["moves"].items()}
         keys = [(move.topic, move.partition) for move in planned.values()]
         sizes = gateway.reassignments.sizes([key for key in keys if key in state.partitions])
@@ -77,14 +77,16 @@ class ReassignPartitions(ItemsAction):
 
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         planned = [Move.from_json(stored) for stored in params["moves"].values()]
-        review.check(planned, facts)
+        reassignment_draft.check(planned, facts)
         names = names_as_resource(params["names"])
         return Draft(
             title=_("Reassign partitions of %(names)s") % {"names": names},
-            changes=[review.change(move, facts["sizes"].get(move.key)) for move in planned],
-            figures=review.figures(planned, facts),
+            changes=[
+                reassignment_draft.change(move, facts["sizes"].get(move.key)) for move in planned
+            ],
+            figures=reassignment_draft.figures(planned, facts),
             affected=[_("Producers and consumers go on. Leaders may change.")],
-            warnings=review.warnings(planned, facts, params["throttle"]),
+            warnings=reassignment_draft.warnings(planned, facts, params["throttle"]),
             undo=_("Reassign the partitions to the brokers that they were on."),
             before={move.key: list(move.before) for move in planned},
             after={move.key: list(move.after) for move in planned},
@@ -126,7 +128,7 @@ def params_of(planned: list[Move], throttle: int | None) -> dict[str, Any]:
     }
 
 
-def _fact(state: cluster_state.ClusterState, move: Move) -> dict[str, Any] | None:
+def _fact(state: current_replicas.ClusterState, move: Move) -> dict[str, Any] | None:
     key = (move.topic, move.partition)
     found = state.partitions.get(key)
     if found is None:
@@ -168,7 +170,7 @@ def _still_moving(
     """Report the moves that have ended; returns the others."""
     if not remaining:
         return []
-    state = cluster_state.read(gateway, sorted({move.topic for move in remaining}))
+    state = current_replicas.read(gateway, sorted({move.topic for move in remaining}))
     moving = []
     for move in remaining:
         key = (move.topic, move.partition)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from console.records.exports.services import parse_positions
+from console.records.exports.run_export import parse_positions
 from console.records.forms import SearchForm
 from console.records.start_search import SearchQuery
 

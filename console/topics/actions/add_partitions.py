@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Step
-from console.topics.actions import fact_diff
+from console.topics.actions import changes_since_review
 from console.topics.actions.affected_groups import groups_reading
 from console.topics.actions.topic_facts import read_existing
 from console.topics.actions.topic_target import TOPIC_TARGET
@@ -32,7 +32,7 @@ class AddPartitions(ActionType):
         return read_existing(gateway, params)
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
-        return fact_diff.of_existing_topic(then, now)
+        return changes_since_review.of_existing_topic(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name, total = params["name"], params["total"]

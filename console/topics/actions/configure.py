@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.topics.actions import fact_diff
+from console.topics.actions import changes_since_review
 from console.topics.actions.topic_facts import read_existing
 from console.topics.actions.topic_target import TOPIC_TARGET
 from console.topics.changeable_topics import refuse_unchangeable
@@ -55,7 +55,7 @@ class ConfigureTopic(ActionType):
         return facts
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
-        lines = fact_diff.of_existing_topic(then, now)
+        lines = changes_since_review.of_existing_topic(then, now)
         for name, entry in now["values"].items():
             if entry != then["values"].get(name):
                 value = entry[0] if entry else "—"

@@ -5,7 +5,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.topics.actions import fact_diff
+from console.topics.actions import changes_since_review
 from console.topics.actions.topic_target import TOPIC_TARGET
 from console.topics.actions.wait_for_leaders import wait_for_leaders, waiting_for_leaders
 from console.topics.changeable_topics import why_not_changeable
@@ -59,7 +59,7 @@ class CreateTopic(ActionType):
         }
 
     def differences(self, then: Facts, now: Facts) -> list[str]:
-        return fact_diff.of_new_topic(then, now)
+        return changes_since_review.of_new_topic(then, now)
 
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name, partitions, replication = params["name"], params["partitions"], params["replication"]

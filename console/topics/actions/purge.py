@@ -18,7 +18,7 @@ from console.actions.draft import (
     PlanRefused,
     refuse_unread_partitions,
 )
-from console.topics.actions import fact_diff
+from console.topics.actions import changes_since_review
 from console.topics.actions.affected_groups import groups_reading
 from console.topics.actions.topic_facts import read_existing
 from console.topics.actions.topic_target import TOPIC_TARGET
@@ -61,7 +61,7 @@ class PurgeTopic(ItemsAction):
         if now[POLICY] != then[POLICY]:
             text = _("Its cleanup.policy is “%(policy)s” now.")
             return [text % {"policy": now[POLICY]}]
-        return fact_diff.of_existing_topic(then, {**now, "replicas": then["replicas"]})
+        return changes_since_review.of_existing_topic(then, {**now, "replicas": then["replicas"]})
 
     def draft(self, facts: Facts, params: Params, snapshot: Snapshot | None) -> Draft:
         name = params["name"]

@@ -22,28 +22,28 @@ from monitoring.gateway.child_process import prepare_this_process
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.librdkafka import (
     copying,
-    group_admin,
-    log_offsets,
-    producing,
-    topic_admin,
+    group_calls,
+    log_offset_calls,
+    produce_calls,
+    topic_calls,
 )
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "write": producing.write,
+    "write": produce_calls.write,
     "copy": copying.copy,
-    "create_topic": topic_admin.create_topic,
-    "create_partitions": topic_admin.create_partitions,
-    "delete_topic": topic_admin.delete_topic,
-    "delete_records": topic_admin.delete_records,
-    "describe_topic": topic_admin.describe_topic,
-    "alter_configs": topic_admin.alter_configs,
-    "cluster_operations": topic_admin.cluster_operations,
-    "describe_group": group_admin.describe_group,
-    "committed": group_admin.committed,
-    "log_ranges": log_offsets.ranges,
-    "log_offsets_at_time": log_offsets.at_time,
-    "alter_offsets": group_admin.alter_offsets,
-    "delete_group": group_admin.delete_group,
+    "create_topic": topic_calls.create_topic,
+    "create_partitions": topic_calls.create_partitions,
+    "delete_topic": topic_calls.delete_topic,
+    "delete_records": topic_calls.delete_records,
+    "describe_topic": topic_calls.describe_topic,
+    "alter_configs": topic_calls.alter_configs,
+    "cluster_operations": topic_calls.cluster_operations,
+    "describe_group": group_calls.describe_group,
+    "committed": group_calls.committed,
+    "log_ranges": log_offset_calls.ranges,
+    "log_offsets_at_time": log_offset_calls.at_time,
+    "alter_offsets": group_calls.alter_offsets,
+    "delete_group": group_calls.delete_group,
 }
 
 # Each thread's stack counts as used memory, and librdkafka has a thread for each broker.

@@ -11,12 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup
-from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, InvalidParts, check_limit, printable
 from monitoring.gateway.wire.list_offsets import UNKNOWN
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.gateway.wire.offset_fetch import GroupCommits
+from monitoring.gateway.wire.response_limits import (
+    SIZE_BYTES_MAX,
+    InvalidParts,
+    check_limit,
+    printable,
+)
 from monitoring.reasons import Reason
 
 
@@ -105,10 +110,12 @@ class ClusterAnswers:
         """Add the groups of a coordinator. Raises OverLimit if all groups together are too many."""
         coordinators = [*self.coordinators, coordinator]
         check_limit(
-            sum(len(each.listed) for each in coordinators), limits.GROUPS_MAX, "too_many_groups"
+            sum(len(each.listed) for each in coordinators),
+            response_limits.GROUPS_MAX,
+            "too_many_groups",
         )
         topics = sum(len(group.topics) for each in coordinators for group in each.commits)
-        check_limit(topics, limits.GROUP_TOPICS_MAX, "too_many_group_topics")
+        check_limit(topics, response_limits.GROUP_TOPICS_MAX, "too_many_group_topics")
         self.coordinators.append(coordinator)
 
     def put_sizes(self, broker_id: int, rows: Longs, sizes: Longs) -> bool:
@@ -132,7 +139,7 @@ class ClusterAnswers:
     ) -> None:
         """Set the log directories of `broker_id`; `sizes`: path → size of the replicas in it."""
         found: dict[str, LogDir] = {}
-        for each in log_dirs[: limits.LOG_DIRS_MAX]:
-            path = printable(each.path, limits.TEXT_LENGTH_MAX)
+        for each in log_dirs[: response_limits.LOG_DIRS_MAX]:
+            path = printable(each.path, response_limits.TEXT_LENGTH_MAX)
             found[path] = replace(each, path=path, size_bytes=sizes.get(each.path))
         self.log_dirs[broker_id] = list(found.values())

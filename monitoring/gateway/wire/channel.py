@@ -12,17 +12,17 @@ from monitoring.clusters.kafka_client_settings import ClientSettings, TlsSetting
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused, Unsupported
 from monitoring.gateway.wire import (
-    authentication,
     fetch,
     groups,
-    limits,
     list_offsets,
     log_dirs,
     metadata,
     offset_fetch,
+    response_limits,
+    sasl_login,
 )
 from monitoring.gateway.wire.connection import ByteBudget, Connection, frame
-from monitoring.gateway.wire.limits import LARGE_ANSWER_BYTES, check_limit
+from monitoring.gateway.wire.response_limits import LARGE_ANSWER_BYTES, check_limit
 from monitoring.reasons import Reason
 
 API_VERSIONS_KEY = 18
@@ -112,7 +112,7 @@ class Channel:
         self._session_end_s = None
         if self._settings.sasl is None:
             return
-        lifetime_ms = await authentication.authenticate(connection, self._settings.sasl, timeout_s)
+        lifetime_ms = await sasl_login.authenticate(connection, self._settings.sasl, timeout_s)
         if lifetime_ms > 0:
             lifetime_s = lifetime_ms / 1000 * _SESSION_SHARE
             self._session_end_s = asyncio.get_running_loop().time() + lifetime_s
@@ -159,6 +159,6 @@ class Channel:
 
 def _api_ranges(answer: bytes) -> bytes:
     """The (key, lowest, highest) triples of an ApiVersions v0 response."""
-    check_limit(len(answer) // _RANGE.size, limits.API_KEYS_MAX, "too_many_apis")
+    check_limit(len(answer) // _RANGE.size, response_limits.API_KEYS_MAX, "too_many_apis")
     start = _API_VERSIONS_HEAD_BYTES
     return answer[start : start + (len(answer) - start) // _RANGE.size * _RANGE.size]

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brokerd.protocol import messages
-from monitoring.gateway.config_synonyms import value_in_unit_of
 from monitoring.gateway.config_value import ConfigValue
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.limits import check_limit
+from monitoring.gateway.wire.response_limits import check_limit
 
 DESCRIBE_KEY, WITH_SYNONYMS, WITH_DOCUMENTATION = 32, 1, 4  # versions
 ALTER_KEY, ALTER_VERSION = 44, 1
@@ -27,6 +26,7 @@ _SOURCES = {
     6: "DYNAMIC_BROKER_LOGGER_CONFIG",
 }
 _TOPIC, _DEFAULT = 1, 5
+_UNITS_MS = {".minutes": 60_000, ".hours": 3_600_000}
 
 
 def describe_request(
@@ -48,7 +48,7 @@ def decode_describe(resource_type: int, answer: bytes) -> tuple[int, str, list[C
     """(error code, message, settings sorted by name). Raises KafkaError or OverLimit."""
     found: Any = messages.decode_response(DESCRIBE_KEY, _version(resource_type), answer)
     [result] = found.results
-    check_limit(len(result.configs), limits.CONFIGS_MAX, "too_many_things")
+    check_limit(len(result.configs), response_limits.CONFIGS_MAX, "too_many_things")
     values = [_value(entry) for entry in result.configs]
     values.sort(key=lambda value: value.name)
     return int(result.error_code), result.error_message or "", values
@@ -108,3 +108,15 @@ def _value(entry: Any) -> ConfigValue:
 
 def _in_unit_of(entry: Any, synonym: Any) -> str | None:
     return value_in_unit_of(entry.name, synonym.name, synonym.value)
+
+
+def value_in_unit_of(name: str, synonym: str, value: str | None) -> str | None:
+    """The value of `synonym` in the unit of the setting `name`: in milliseconds if that ends in
+    `.ms`. -1 (no limit) is not converted.
+
+    Kafka reports `log.retention.hours=168` as a synonym of `retention.ms`.
+    """
+    for suffix, unit_ms in _UNITS_MS.items():
+        if name.endswith(".ms") and synonym.endswith(suffix) and value and value.isdecimal():
+            return str(int(value) * unit_ms)
+    return value

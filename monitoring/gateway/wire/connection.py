@@ -12,7 +12,7 @@ from struct import Struct
 from typing import Self
 
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
-from monitoring.gateway.wire.limits import ANSWER_BYTES_MAX, PASS_BYTES_MAX
+from monitoring.gateway.wire.response_limits import ANSWER_BYTES_MAX, PASS_BYTES_MAX
 from monitoring.reasons import Reason
 
 CLIENT_ID = "aerie"

@@ -10,8 +10,8 @@ from struct import Struct
 
 from brokerd.protocol.framing import skip_tags
 from brokerd.protocol.varint import read_uvarint
-from monitoring.gateway.wire import limits
-from monitoring.gateway.wire.limits import check_limit
+from monitoring.gateway.wire import response_limits
+from monitoring.gateway.wire.response_limits import check_limit
 
 _I16, _I32, _I64 = Struct(">h"), Struct(">i"), Struct(">q")
 # Where a response is read from, by what it begins with.
@@ -54,7 +54,7 @@ class Cursor:
     def count_items(self, count: int) -> None:
         """Count items that are read one by one. Raises OverLimit."""
         self.items += count
-        check_limit(self.items, limits.ANSWER_ITEMS_MAX, "too_many_things")
+        check_limit(self.items, response_limits.ANSWER_ITEMS_MAX, "too_many_things")
 
     def array_length(self, *, item_bytes_min: int) -> int:
         """The length of an array whose items (of at least `item_bytes_min`) are read one by one."""

@@ -19,11 +19,16 @@ from struct import error as StructError
 import numpy as np
 
 from brokerd.protocol import messages
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, AFTER_THROTTLE_TIME, Cursor
-from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable, remove_expected
 from monitoring.gateway.wire.metadata import Ints
+from monitoring.gateway.wire.response_limits import (
+    InvalidParts,
+    check_limit,
+    printable,
+    remove_expected,
+)
 from monitoring.reasons import Reason
 
 LIST_KEY, LIST_VERSION = 16, 4
@@ -69,12 +74,14 @@ def decode_list(answer: bytes, invalid: InvalidParts) -> tuple[int, list[ListedG
     cursor.skip(4)  # throttle time
     error_code, groups = cursor.i16(), []
     check_limit(
-        count := cursor.array_length(item_bytes_min=4), limits.GROUPS_MAX, "too_many_groups"
+        count := cursor.array_length(item_bytes_min=4),
+        response_limits.GROUPS_MAX,
+        "too_many_groups",
     )
     for _ in range(count):
         group, protocol, state = cursor.text() or "", cursor.text() or "", cursor.text() or ""
         cursor.skip_tags()
-        if len(group) > limits.GROUP_LENGTH_MAX:
+        if len(group) > response_limits.GROUP_LENGTH_MAX:
             invalid.add(Reason("group_name", n=len(group), name=printable(group)))
         else:
             groups.append(ListedGroup(group, _short(state), _short(protocol)))
@@ -83,7 +90,7 @@ def decode_list(answer: bytes, invalid: InvalidParts) -> tuple[int, list[ListedG
 
 def _short(text: str) -> str:
     """A name defined by Kafka; "?" if it is too long."""
-    return text if len(text) <= limits.TEXT_LENGTH_MAX else "?"
+    return text if len(text) <= response_limits.TEXT_LENGTH_MAX else "?"
 
 
 def describe_request(groups: Sequence[str], correlation_id: int) -> bytes:
@@ -121,10 +128,10 @@ class _GroupDecoder:
         cursor.text()  # protocol
         count = cursor.array_length(item_bytes_min=16)
         self._members_read += count
-        check_limit(self._members_read, limits.MEMBERS_MAX, "too_many_members")
+        check_limit(self._members_read, response_limits.MEMBERS_MAX, "too_many_members")
         members = [self._member(group, protocol) for _ in range(count)]
         cursor.skip(4)  # authorized operations
-        if count > limits.MEMBERS_PER_GROUP_MAX:
+        if count > response_limits.MEMBERS_PER_GROUP_MAX:
             self._invalid.add(Reason("group_members", group=printable(group), n=count))
             return DescribedGroup(group, error_code or _MEMBERS_REFUSED, _short(state), members=())
         return DescribedGroup(group, error_code, _short(state), tuple(members))
@@ -135,14 +142,14 @@ class _GroupDecoder:
         host = (cursor.text() or "").lstrip("/")
         cursor.bytes()  # metadata
         assignment = cursor.bytes()
-        if max(len(member_id), len(client), len(host)) > limits.TEXT_LENGTH_MAX:
+        if max(len(member_id), len(client), len(host)) > response_limits.TEXT_LENGTH_MAX:
             names = {"group": printable(group), "member": printable(member_id)}
             self._invalid.add(Reason("member_names", **names))
             return Member(printable(member_id), printable(client), printable(host), assigned=())
         if protocol != "consumer":
             return Member(member_id, client, host, assigned=())
         topics = Cursor(assignment, 2)  # after the version
-        assigned = parse_assignment(topics, limits.GROUP_TOPICS_MAX - self._topics_read)
+        assigned = parse_assignment(topics, response_limits.GROUP_TOPICS_MAX - self._topics_read)
         self._topics_read += topics.items  # malformed assignments count as well
         if assigned is None:
             names = {"group": printable(group), "member": printable(member_id)}

@@ -17,9 +17,9 @@ from brokerd.protocol import messages
 from monitoring.gateway.wire import list_offsets
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
-from monitoring.gateway.wire.limits import TIME_MS_MAX
 from monitoring.gateway.wire.list_offsets import UNKNOWN
 from monitoring.gateway.wire.metadata import Longs, Metadata
+from monitoring.gateway.wire.response_limits import TIME_MS_MAX
 
 API_KEY, VERSION = list_offsets.API_KEY, 7
 NO_RECORD = -2  # in the arrays of this module: there is no record with a timestamp

@@ -12,10 +12,10 @@ from struct import Struct
 
 import numpy as np
 
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.cursor import AFTER_THROTTLE_TIME, Cursor
-from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable
 from monitoring.gateway.wire.metadata import Longs, Metadata
+from monitoring.gateway.wire.response_limits import InvalidParts, check_limit, printable
 from monitoring.reasons import Reason
 
 API_KEY, VERSION = 2, 2
@@ -58,13 +58,17 @@ def decode_into(
     """
     cursor, names, topic_rows, arrays = Cursor(answer, AFTER_THROTTLE_TIME), [], [], []
     check_limit(
-        topics := cursor.array_length(item_bytes_min=6), limits.TOPICS_MAX, "too_many_topics"
+        topics := cursor.array_length(item_bytes_min=6),
+        response_limits.TOPICS_MAX,
+        "too_many_topics",
     )
     partitions = 0
     for _ in range(topics):
         name = cursor.text() or ""
         count = cursor.numpy_array_length(item_bytes_min=_ENTRY.itemsize)
-        check_limit(partitions := partitions + count, limits.PARTITIONS_MAX, "too_many_partitions")
+        check_limit(
+            partitions := partitions + count, response_limits.PARTITIONS_MAX, "too_many_partitions"
+        )
         start = cursor.skip(count * _ENTRY.itemsize)
         if name in metadata.rows_by_topic:
             names.append(name)
@@ -80,7 +84,7 @@ def decode_into(
     lengths = np.repeat([len(each) for each in topic_rows], counts)
     valid = answered & (index >= 0) & (index < lengths)
     valid[valid] = metadata.leaders[rows[valid]] == leader
-    valid &= offset <= limits.OFFSET_MAX
+    valid &= offset <= response_limits.OFFSET_MAX
     for topic in np.unique(np.repeat(np.arange(len(names)), counts)[answered & ~valid]).tolist():
         invalid.add(Reason("topic_offsets", topic=printable(names[topic])))
     offsets[rows[valid]] = offset[valid]

@@ -15,12 +15,12 @@ import numpy as np
 
 from brokerd.protocol import messages
 from monitoring.gateway.errors import GatewayError
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
-from monitoring.gateway.wire.limits import SIZE_BYTES_MAX, check_limit
 from monitoring.gateway.wire.metadata import Longs
+from monitoring.gateway.wire.response_limits import SIZE_BYTES_MAX, check_limit
 from monitoring.reasons import Reason
 
 API_KEY = 35
@@ -80,7 +80,7 @@ class _Decoder:
         path = cursor.text() or ""
         topics = cursor.array_length(item_bytes_min=3)
         self._topics_read += topics + 1
-        check_limit(self._topics_read, 2 * limits.TOPICS_MAX, "too_many_log_dirs")
+        check_limit(self._topics_read, 2 * response_limits.TOPICS_MAX, "too_many_log_dirs")
         for _ in range(topics):
             self._topic()
         total = free = -1
@@ -105,7 +105,9 @@ class _Decoder:
         layout = _FLEXIBLE_ENTRY if cursor.flexible else _ENTRY
         count = cursor.numpy_array_length(item_bytes_min=layout.itemsize)
         self._replicas_read += count
-        check_limit(self._replicas_read, 2 * limits.PARTITIONS_MAX, "too_many_broker_replicas")
+        check_limit(
+            self._replicas_read, 2 * response_limits.PARTITIONS_MAX, "too_many_broker_replicas"
+        )
         start = cursor.skip(count * layout.itemsize)
         entries = np.frombuffer(cursor.data, layout, count, start)
         if cursor.flexible and entries["tags"].any():

@@ -26,16 +26,16 @@ import numpy.typing as npt
 from brokerd.protocol import messages
 from brokerd.protocol.varint import read_uvarint
 from monitoring.gateway.errors import OverLimit
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
-from monitoring.gateway.wire.limits import InvalidParts, check_limit, printable
+from monitoring.gateway.wire.response_limits import InvalidParts, check_limit, printable
 from monitoring.reasons import Reason
 
 API_KEY = 3
 WITH_IDS, WITHOUT_IDS = VERSIONS = (12, 7)
 ALL_TOPICS: None = None
-TOPIC_LENGTH_MAX = limits.TOPIC_LENGTH_MAX
+TOPIC_LENGTH_MAX = response_limits.TOPIC_LENGTH_MAX
 _I32 = Struct(">i")
 _PARTITION = Struct(">hiii")  # error, index, leader, epoch
 
@@ -127,15 +127,19 @@ def decode(answer: bytes, version: int) -> Metadata:
     cursor.skip(4)  # throttle time
     brokers = {}
     check_limit(
-        count := cursor.array_length(item_bytes_min=10), limits.BROKERS_MAX, "too_many_brokers"
+        count := cursor.array_length(item_bytes_min=10),
+        response_limits.BROKERS_MAX,
+        "too_many_brokers",
     )
     for _ in range(count):
         broker = _broker(cursor)
         brokers[broker.id] = broker
     cluster_id, controller_id = cursor.text() or "", cursor.i32()
-    check_limit(len(cluster_id), limits.TEXT_LENGTH_MAX, "too_long_id")
+    check_limit(len(cluster_id), response_limits.TEXT_LENGTH_MAX, "too_long_id")
     check_limit(
-        count := cursor.array_length(item_bytes_min=9), limits.TOPICS_MAX, "too_many_topics"
+        count := cursor.array_length(item_bytes_min=9),
+        response_limits.TOPICS_MAX,
+        "too_many_topics",
     )
     decoder = _TopicDecoder(cursor)
     topics = dict(decoder.next() for _ in range(count))
@@ -154,7 +158,7 @@ def _broker(cursor: Cursor) -> Broker:
     if not 0 < broker.port < 65536 or broker.id < 0:
         raise OverLimit(Reason("broker_port", id=broker.id, port=broker.port))
     for text in (broker.host, broker.rack or ""):
-        check_limit(len(text), limits.TEXT_LENGTH_MAX, "too_long_host")
+        check_limit(len(text), response_limits.TEXT_LENGTH_MAX, "too_long_host")
     return broker
 
 
@@ -175,7 +179,7 @@ class _TopicDecoder:
         cursor.skip(1)  # whether it is internal
         count = cursor.array_length(item_bytes_min=_PARTITION.size + 3)
         self._partitions_read += count
-        check_limit(self._partitions_read, limits.PARTITIONS_MAX, "too_many_partitions")
+        check_limit(self._partitions_read, response_limits.PARTITIONS_MAX, "too_many_partitions")
         rows = self._rows(name, count)
         if cursor.flexible:
             cursor.skip(4)  # authorized operations
@@ -199,8 +203,8 @@ class _TopicDecoder:
                 cursor.skip_tags()
                 at = cursor.at
             self._ids_read += len(replicas) + len(isr) + len(offline)
-            if self._ids_read > limits.BROKER_IDS_MAX:
-                check_limit(self._ids_read, limits.BROKER_IDS_MAX, "too_many_replicas")
+            if self._ids_read > response_limits.BROKER_IDS_MAX:
+                check_limit(self._ids_read, response_limits.BROKER_IDS_MAX, "too_many_replicas")
             if 0 <= index < count:
                 rows[index] = (leader, replicas, isr)
             else:
@@ -234,8 +238,8 @@ def _ids(data: bytes, at: int, flexible: bool) -> tuple[tuple[int, ...], int]:
         if count == -1:
             return (), at
         raise ValueError(f"{count} broker ids with {len(data) - at} bytes left")
-    if count > limits.BROKERS_MAX:
-        check_limit(count, limits.BROKERS_MAX, "too_many_replica_brokers")
+    if count > response_limits.BROKERS_MAX:
+        check_limit(count, response_limits.BROKERS_MAX, "too_many_replica_brokers")
     layout = _IDS[count] if count < len(_IDS) else Struct(f">{count}i")
     return layout.unpack_from(data, at), at + layout.size
 
@@ -253,7 +257,9 @@ def _assemble(
     ends = np.cumsum(counts)
     row_ranges = map(range, (ends - counts).tolist(), ends.tolist())
     replicas = _lists([row[1] for row in rows])
-    check_limit(len(np.unique(replicas.values)), limits.BROKERS_MAX, "too_many_holding_brokers")
+    check_limit(
+        len(np.unique(replicas.values)), response_limits.BROKERS_MAX, "too_many_holding_brokers"
+    )
     return Metadata(
         cluster_id=cluster_id,
         controller_id=controller_id if controller_id >= 0 else None,

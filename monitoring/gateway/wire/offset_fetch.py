@@ -15,11 +15,11 @@ from struct import Struct
 import numpy as np
 
 from brokerd.protocol import messages
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
-from monitoring.gateway.wire.limits import check_limit, remove_expected
 from monitoring.gateway.wire.metadata import Ints, Longs
+from monitoring.gateway.wire.response_limits import check_limit, remove_expected
 
 API_KEY, VERSION = 9, 8
 
@@ -72,7 +72,7 @@ def decode(answer: bytes, requested: Collection[str]) -> list[GroupCommits]:
         remove_expected(expected, group)
         topic_count = cursor.array_length(item_bytes_min=3)
         topics_read += topic_count
-        check_limit(topics_read, limits.GROUP_TOPICS_MAX, "too_many_group_topics")
+        check_limit(topics_read, response_limits.GROUP_TOPICS_MAX, "too_many_group_topics")
         topics = [_topic(cursor) for _ in range(topic_count)]
         error = cursor.i16()
         cursor.skip_tags()

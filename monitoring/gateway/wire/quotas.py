@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from brokerd.protocol import messages
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.limits import check_limit, printable
+from monitoring.gateway.wire.response_limits import check_limit, printable
 
 DESCRIBE_KEY, DESCRIBE_VERSION = 48, 1
 ALTER_KEY, ALTER_VERSION = 49, 1
@@ -40,7 +40,7 @@ def decode_describe(answer: bytes) -> tuple[int, str, list[Quota]]:
     """(error code, message, quotas). Raises KafkaError or OverLimit."""
     found: Any = messages.decode_response(DESCRIBE_KEY, DESCRIBE_VERSION, answer)
     entries = found.entries or ()
-    check_limit(len(entries), limits.CONFIGS_MAX, "too_many_things")
+    check_limit(len(entries), response_limits.CONFIGS_MAX, "too_many_things")
     quotas = [
         Quota(
             tuple(sorted((part.entity_type, _name(part.entity_name)) for part in entry.entity)),
@@ -77,4 +77,4 @@ def decode_alter(answer: bytes) -> tuple[int, str]:
 
 
 def _name(name: str | None) -> str | None:
-    return None if name is None else printable(name, limits.TEXT_LENGTH_MAX)
+    return None if name is None else printable(name, response_limits.TEXT_LENGTH_MAX)

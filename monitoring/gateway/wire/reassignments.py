@@ -9,9 +9,9 @@ from typing import Any
 from brokerd.protocol import messages
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.topic_partition import TopicPartition
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
-from monitoring.gateway.wire.limits import check_limit, printable
+from monitoring.gateway.wire.response_limits import check_limit, printable
 
 ALTER_KEY, ALTER_VERSION = 45, 0
 LIST_KEY, LIST_VERSION = 46, 0
@@ -79,7 +79,7 @@ def decode_list(answer: bytes) -> tuple[int, str, list[Reassignment]]:
     found: Any = messages.decode_response(LIST_KEY, LIST_VERSION, answer)
     rows = [
         Reassignment(
-            printable(topic.name, limits.TOPIC_LENGTH_MAX),
+            printable(topic.name, response_limits.TOPIC_LENGTH_MAX),
             row.partition_index,
             tuple(row.replicas),
             tuple(row.adding_replicas),
@@ -88,7 +88,7 @@ def decode_list(answer: bytes) -> tuple[int, str, list[Reassignment]]:
         for topic in found.topics
         for row in topic.partitions
     ]
-    check_limit(len(rows), limits.PARTITIONS_MAX, "too_many_partitions")
+    check_limit(len(rows), response_limits.PARTITIONS_MAX, "too_many_partitions")
     return int(found.error_code), found.error_message or "", rows
 
 

@@ -19,7 +19,7 @@ from monitoring.history import written_range
 from monitoring.history.levels import DAY_MS, bucket_start
 from monitoring.history.root_folder import Root, current
 from monitoring.history.written_range import WrittenRange
-from monitoring.pipeline import cluster_lock, job_scheduler
+from monitoring.pipeline import cluster_lock, run_next_job
 from monitoring.redis_client import RedisDown
 from monitoring.ticks import tick_stream
 from monitoring.written_history import pattern, synthetic_hour, writing
@@ -64,7 +64,7 @@ class Command(BaseCommand):
                     self.stdout.write(f"Removed the written history {_text(removed)}.")
                 else:
                     self._write(current(), slug, days, options["synthetic"])
-            job_scheduler.store_state(cluster)  # the page Pipeline shows it
+            run_next_job.store_state(cluster)  # the page Pipeline shows it
         except (CannotWrite, NotSteady, RedisDown, OSError) as error:
             sys.exit(f"aerie: {slug}: {error}")
 

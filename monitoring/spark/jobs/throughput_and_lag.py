@@ -19,14 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from monitoring.history import bucket_values
+from monitoring.history.bucket_values import Buckets
 from monitoring.history.levels import bucket_start
 from monitoring.history.table_specs import GROUP_TOPICS, GROUPS, TOPICS, Table
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.spark.history_tables import configure, read
-from monitoring.spark.transforms import report_summaries
-from monitoring.spark.transforms.bucket_length import bucket_ms_for
+from monitoring.spark.transforms import report_series, report_summaries
 from monitoring.spark.transforms.buckets import Bucket
+from monitoring.spark.transforms.report_bucket_length import bucket_ms_for
 from monitoring.spark.transforms.roll_up import from_raw, roll_up
 from monitoring.spark.transforms.scope_as_spark import shows_topic, within
 from monitoring.spark.transforms.unchanged_rows import rows_held_at
@@ -37,24 +37,6 @@ if TYPE_CHECKING:
 SUMMARY_ROWS_MAX = 20_000
 SERIES_NAMES_MAX = 20
 LEFT_OUT_NAMES_MAX = 20
-_RATE = pa.float64()
-_TOPIC_SERIES = pa.schema(
-    [
-        ("topic", pa.string()),
-        ("bucket_ms", pa.int64()),
-        ("messages_per_minute", _RATE),
-        ("bytes_per_minute", _RATE),
-    ]
-)
-_GROUP_SERIES = pa.schema(
-    [
-        ("group", pa.string()),
-        ("bucket_ms", pa.int64()),
-        ("lag_min", _RATE),
-        ("lag_mean", _RATE),
-        ("lag_max", _RATE),
-    ]
-)
 # The columns that the report needs; the bits of counters are those of their places.
 _TOPICS = replace(
     TOPICS, facts={"partitions": pa.int32()}, gauges=(), counters=("records", "bytes_in")
@@ -158,14 +140,18 @@ class _RolledUpTable:
     in_buckets: DataFrame
     whole: DataFrame
 
-    def dense_buckets(self) -> bucket_values.Buckets:
+    def dense_buckets(self) -> Buckets:
         """The buckets of the report."""
-        columns = zip(*((b.at_ms, b.samples, b.rated_ms) for b in self.buckets), strict=True)
-        at_ms, samples, rated_ms = (np.array(column, dtype=np.int64) for column in columns)
-        return bucket_values.Buckets(at_ms, samples, rated_ms)
+        at_ms, samples, rated_ms = (
+            np.array([getattr(bucket, name) for bucket in self.buckets], dtype=np.int64)
+            for name in ("at_ms", "samples", "rated_ms")
+        )
+        return Buckets(at_ms, samples, rated_ms)
 
     def rows_of(self, name: str, names: Sequence[str]) -> dict[str, pa.Table]:
         """The rows of some names, in the order of time."""
+        if not names:
+            return {}
         found = self.in_buckets.where(F.col(name).isin(list(names))).toArrow().sort_by("at_ms")
         return {key: found.filter(pc.field(name) == key) for key in names}
 
@@ -274,50 +260,16 @@ def _first_rows(rows: DataFrame, by: str, name: str) -> pa.Table:
 
 
 def _topic_series(rolled_up: _RolledUpTable, topics: pa.Table) -> pa.Table:
-    """topic, bucket_ms (start), messages_per_minute, bytes_per_minute of the first topics."""
+    """The series of the first topics."""
     names = topics["topic"].slice(0, SERIES_NAMES_MAX).to_pylist()
-    if not names:
-        return _TOPIC_SERIES.empty_table()
-    buckets = rolled_up.dense_buckets()
-    tables = []
-    for name, rows in sorted(rolled_up.rows_of("topic", names).items()):
-        columns = {
-            f"{shown}_per_minute": _nullable(
-                bucket_values.rate(rows, _TOPICS, counter, buckets).mean * 60
-            )
-            for shown, counter in (("messages", "records"), ("bytes", "bytes_in"))
-        }
-        tables.append(_series_table("topic", name, buckets, columns))
-    return pa.concat_tables([_TOPIC_SERIES.empty_table(), *tables])
+    rows = rolled_up.rows_of("topic", names)
+    return report_series.topics(rows, _TOPICS, rolled_up.dense_buckets())
 
 
 def _group_series(rolled_up: _RolledUpTable, groups: pa.Table) -> pa.Table:
-    """group, bucket_ms (start), lag_min, lag_mean, lag_max of the first groups."""
+    """The series of the first groups."""
     names = groups["group"].slice(0, SERIES_NAMES_MAX).to_pylist()
-    if not names:
-        return _GROUP_SERIES.empty_table()
-    buckets = rolled_up.dense_buckets()
-    tables = []
-    for name, rows in sorted(rolled_up.rows_of("group", names).items()):
-        lag = bucket_values.gauge(rows, "lag", buckets)
-        values = {"lag_min": lag.low, "lag_mean": lag.mean, "lag_max": lag.high}
-        columns = {column: _nullable(each) for column, each in values.items()}
-        tables.append(_series_table("group", name, buckets, columns))
-    return pa.concat_tables([_GROUP_SERIES.empty_table(), *tables])
-
-
-def _series_table(
-    name: str, value: str, buckets: bucket_values.Buckets, columns: Mapping[str, pa.Array]
-) -> pa.Table:
-    count = len(buckets.at_ms)
-    return pa.table(
-        {name: pa.array([value] * count, pa.string()), "bucket_ms": pa.array(buckets.at_ms)}
-        | dict(columns)
-    )
-
-
-def _nullable(values: np.ndarray) -> pa.Array:
-    return pa.array(values, mask=np.isnan(values))
+    return report_series.groups(rolled_up.rows_of("group", names), rolled_up.dense_buckets())
 
 
 def headline(topics: pa.Table, groups: pa.Table) -> dict[str, int | float | str | None]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.actions import registry
-from console.audit import services, visible_entries
+from console.audit import visible_entries, write_entry
 from console.audit.json_lines_file import SIZE_BYTES_MAX, JsonLinesFile
 from console.audit.models import AppendOnlyError, AuditEntry
 from console.audit.tasks import drop_refused_sign_ins
@@ -25,7 +25,7 @@ def last_line(name: str) -> dict:
 
 def test_an_action_is_written_as_a_row_and_a_log_line(admin, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
-        entry = services.record(
+        entry = write_entry.record(
             admin, "topic.delete", "local", "orders", {"partitions": 3}, {}, "10.0.0.9"
         )
     line = last_line("audit.jsonl")
@@ -34,7 +34,7 @@ def test_an_action_is_written_as_a_row_and_a_log_line(admin, django_capture_on_c
 
 
 def test_an_entry_keeps_the_name_of_a_deleted_account(db, admin):
-    entry = services.record(admin, "topic.delete", "local", "orders")
+    entry = write_entry.record(admin, "topic.delete", "local", "orders")
     admin.delete()
     entry.refresh_from_db()
     assert (entry.actor, entry.actor_name) == (None, "admin")
@@ -42,8 +42,8 @@ def test_an_entry_keeps_the_name_of_a_deleted_account(db, admin):
 
 def test_the_page_searches_and_pages_in_the_database(db, client_of, admin, redis_server):
     for number in range(60):
-        services.record(admin, "topic.create", "local", f"topic-{number:02}")
-    services.record(None, "alert.resolve", "staging", "billing")
+        write_entry.record(admin, "topic.create", "local", f"topic-{number:02}")
+    write_entry.record(None, "alert.resolve", "staging", "billing")
     client = client_of(admin)
     first = client.get("/audit")
     assert first.content.count(b">topic.create</td>") == 24
@@ -57,14 +57,14 @@ def test_the_page_searches_and_pages_in_the_database(db, client_of, admin, redis
 
 @pytest.mark.parametrize("query", ["page=0", "page=9999999", "page=x", "q=%00", "sort=nonsense"])
 def test_invalid_query_parameters_show_a_page(db, client_of, admin, redis_server, query):
-    services.record(admin, "topic.delete", "local", "orders")
+    write_entry.record(admin, "topic.delete", "local", "orders")
     answer = client_of(admin).get(f"/audit?{query}")
     assert answer.status_code == 200
     assert "topic.delete" in answer.content.decode()
 
 
 def test_before_and_after_show_only_what_differs(db, client_of, admin, redis_server):
-    services.record(admin, "cluster.edit", "local", "L", {"a": 1, "b": 2}, {"a": 1, "b": 3})
+    write_entry.record(admin, "cluster.edit", "local", "L", {"a": 1, "b": 2}, {"a": 1, "b": 3})
     page = client_of(admin).get("/audit").content.decode()
     assert "1 change" in page
     assert "2 → 3" in page
@@ -115,9 +115,9 @@ def test_a_log_rotated_by_another_process_is_not_rotated_again(tmp_path: Path):
 
 
 def test_only_old_refused_sign_ins_are_deleted(db, admin):
-    kept = [services.record(admin, "topic.delete"), services.record(None, "account.sign-in")]
-    old = services.record(None, "account.sign-in", resource="eve", outcome="refused")
-    young = services.record(None, "account.sign-in", resource="eve", outcome="refused")
+    kept = [write_entry.record(admin, "topic.delete"), write_entry.record(None, "account.sign-in")]
+    old = write_entry.record(None, "account.sign-in", resource="eve", outcome="refused")
+    young = write_entry.record(None, "account.sign-in", resource="eve", outcome="refused")
     AuditEntry._base_manager.exclude(pk=young.pk).update(at=timezone.now() - timedelta(days=91))
     drop_refused_sign_ins()
     assert set(AuditEntry.objects.all()) == {*kept, young}
@@ -138,8 +138,8 @@ def every_row() -> list[dict]:
 
 @pytest.mark.usefixtures("_no_broker_answers")
 def test_actions_in_the_console_only_add_entries(sampled, client_of, admin):
-    services.record(admin, "topic.delete", "local", "orders", {"partitions": 3}, detail="why")
-    services.record(None, "account.sign-in", resource="eve", outcome="refused")
+    write_entry.record(admin, "topic.delete", "local", "orders", {"partitions": 3}, detail="why")
+    write_entry.record(None, "account.sign-in", resource="eve", outcome="refused")
     before, client = every_row(), client_of(admin)
     client.raise_request_exception = False
     for name, rows in TABLE.items():
@@ -147,7 +147,7 @@ def test_actions_in_the_console_only_add_entries(sampled, client_of, admin):
             if on_post is not None:
                 client.post(reverse(name, args=arguments), {"name": "x", "typed": "local"})
                 client.force_login(admin)
-    services.record(admin, "topic.delete", "local", "orders", {"partitions": 3}, detail="why")
+    write_entry.record(admin, "topic.delete", "local", "orders", {"partitions": 3}, detail="why")
     drop_refused_sign_ins()
     after = every_row()
     assert after[: len(before)] == before
@@ -155,7 +155,7 @@ def test_actions_in_the_console_only_add_entries(sampled, client_of, admin):
 
 
 def test_entries_cannot_be_changed_or_deleted(db, admin):
-    entry = services.record(admin, "topic.delete", "local", "orders")
+    entry = write_entry.record(admin, "topic.delete", "local", "orders")
     before = every_row()
     entry.detail = "nothing"
     for attempt in (
@@ -180,12 +180,12 @@ def visible_to(user) -> set[str]:
 def entries(clusters, admin):
     for cluster in ("local", "staging"):
         for topic in ("orders.eu", "Orders.eu", "console.audit"):
-            services.record(admin, "topic.delete", cluster, topic)
-        services.record(admin, "masking.add", cluster, "orders.*")
-        services.record(admin, "masking.add", cluster, "*")
-        services.record(admin, "alert.add", cluster, "a rule", {}, {"topic_pattern": "x"})
-        services.record(admin, "cluster.edit", cluster, "its name")
-    services.record(admin, "account.sign-in")
+            write_entry.record(admin, "topic.delete", cluster, topic)
+        write_entry.record(admin, "masking.add", cluster, "orders.*")
+        write_entry.record(admin, "masking.add", cluster, "*")
+        write_entry.record(admin, "alert.add", cluster, "a rule", {}, {"topic_pattern": "x"})
+        write_entry.record(admin, "cluster.edit", cluster, "its name")
+    write_entry.record(admin, "account.sign-in")
 
 
 @pytest.mark.usefixtures("entries")
@@ -225,7 +225,7 @@ def test_admins_of_one_cluster_read_what_their_scope_shows_of_it(client_of, redi
 def test_entries_about_grants_are_read_only_by_users_who_see_everything(admin):
     after = {"topics": ["payments.eu"]}
     for cluster in ("", "local"):
-        services.record(None, "account.set", cluster, "somebody", after=after)
+        write_entry.record(None, "account.set", cluster, "somebody", after=after)
     narrow = Principal(a_user("narrow", "admin", topics=["orders.*"]))
     assert not visible_entries.visible_to(narrow).filter(action="account.set").exists()
     assert visible_entries.visible_to(Principal(admin)).filter(action="account.set").count() == 2
@@ -235,7 +235,7 @@ def test_entries_about_grants_are_read_only_by_users_who_see_everything(admin):
 def test_what_an_action_on_hidden_topics_or_groups_changed_is_read_by_nobody_else(action, clusters):
     if action.startswith(("broker.", "quota.")):
         return  # neither is limited by a scope
-    services.record(None, action, "local", "payments.eu, payments.us", {}, {"payments.eu": "x"})
+    write_entry.record(None, action, "local", "payments.eu, payments.us", {}, {"payments.eu": "x"})
     narrow = a_user("narrow", "admin", topics=["orders.*"], groups=["orders.*"])
     assert not visible_entries.visible_to(Principal(narrow)).exists()
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from console.audit import services
+from console.audit import write_entry
 from console.audit.models import AuditEntry
 
 
@@ -17,10 +17,10 @@ def shown(db, redis_server, client_of, admin, viewer):
     client = client_of(admin)
     AuditEntry._base_manager.all().delete()
     for at in (datetime(2026, 3, 9, 23, 59, tzinfo=UTC), datetime(2026, 3, 10, tzinfo=UTC)):
-        entry = services.record(admin, "topic.create", "local", f"made-{at:%d}")
+        entry = write_entry.record(admin, "topic.create", "local", f"made-{at:%d}")
         AuditEntry._base_manager.filter(pk=entry.pk).update(at=at)
-    services.record(viewer, "report.run", "local", "weekly")
-    services.record(viewer, "account.sign-in", resource="signed-in")
+    write_entry.record(viewer, "report.run", "local", "weekly")
+    write_entry.record(viewer, "account.sign-in", resource="signed-in")
     names = re.compile(r'<td class="wrap">(made-09|made-10|weekly|signed-in)</td>')
 
     def rows(query: str) -> set[str]:
@@ -76,8 +76,8 @@ def test_usual_days_are_links_that_keep_the_other_filters(db, redis_server, clie
 
 def test_what_was_planned_leads_to_its_plan(db, redis_server, client_of, admin):
     plan = uuid.uuid4()
-    services.record(admin, "topic.create", "local", "orders", plan=plan)
-    services.record(admin, "report.run", "local", "weekly")
+    write_entry.record(admin, "topic.create", "local", "orders", plan=plan)
+    write_entry.record(admin, "report.run", "local", "weekly")
     page = client_of(admin).get("/audit").content.decode()
     assert f'<a href="/c/local/plans/{plan}">topic.create</a>' in page
     assert page.count("/plans/") == 1

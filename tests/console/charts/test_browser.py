@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from monitoring.history import writer, written_range
+from monitoring.history import append_ticks, written_range
 from monitoring.history.levels import DAY_MS
 from monitoring.history.root_folder import current
 from monitoring.history.written_range import WrittenRange
@@ -16,10 +16,10 @@ DRAWN_MS = 20_000
 
 
 def test_a_chart_shows_another_range_and_yesterday(web, page, clusters, operator):
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
     number, a_day = tick_now() - 3, DAY_MS // INTERVAL_MS
     lags = [row | {"log_end_offset": 70} for row in GROUPS]
-    writer.append(
+    append_ticks.append(
         current(), "local", [make_tick(number - a_day + n, groups=lags) for n in range(3)]
     )
     for n in range(3):
@@ -43,8 +43,8 @@ def test_a_chart_shows_another_range_and_yesterday(web, page, clusters, operator
 def test_each_line_of_a_chart_has_the_peaks_around_it(web, page, clusters, operator):
     number, a_day = tick_now() - 3, DAY_MS // INTERVAL_MS
     peak = [[row | {"log_end_offset": end} for row in GROUPS] for end in (70, 9000, 70)]
-    writer._changes_by_cluster.clear()
-    writer.append(
+    append_ticks._changes_by_cluster.clear()
+    append_ticks.append(
         current(), "local", [make_tick(number - a_day + n, groups=peak[n]) for n in range(3)]
     )
     for n in range(3):

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from console.ui import times
-from monitoring.history import writer, written_range
+from monitoring.history import append_ticks, written_range
 from monitoring.history.levels import DAY_MS
 from monitoring.history.root_folder import current
 from monitoring.history.written_range import WrittenRange
@@ -19,7 +19,7 @@ from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 @pytest.fixture(autouse=True)
 def _history(tmp_path, settings):
     settings.HISTORY_URL = f"file://{tmp_path}/history"
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
 
 
 def loaded(client, **asked):
@@ -53,7 +53,7 @@ def test_the_lag_of_a_group_is_the_sum_over_its_partitions(
 def test_what_is_stored_and_what_is_live_are_one_line(clusters, redis_server, client_of, admin):
     several()
     live = loaded(client_of(admin), of="topic", topic="orders", show="records").json()
-    writer.flush(current(), "local")
+    append_ticks.flush(current(), "local")
     stored = loaded(client_of(admin), of="topic", topic="orders", show="records").json()
     assert [values(line) for line in stored["series"]] == [values(line) for line in live["series"]]
     assert values(stored["series"][0])[0] > 0
@@ -99,7 +99,7 @@ def test_a_peak_of_one_tick_is_seen_over_ninety_days_in_each_line(
     asked, peaks, clusters, redis_server, client_of, admin
 ):
     a_day_before = tick_now() - 8 - DAY_MS // INTERVAL_MS
-    writer.append(current(), "local", peak_of_one_tick(first=a_day_before))
+    append_ticks.append(current(), "local", peak_of_one_tick(first=a_day_before))
     for tick in peak_of_one_tick():
         put_tick(tick)
     shown = loaded(client_of(admin), **asked, range="90d").json()["series"]
@@ -118,7 +118,7 @@ def test_the_highest_of_a_sum_says_that_it_is_one(clusters, redis_server, client
 def test_yesterday_is_a_second_line_at_the_times_of_today(clusters, redis_server, client_of, admin):
     number = tick_now() - 3
     a_day = DAY_MS // INTERVAL_MS
-    writer.append(current(), "local", [
+    append_ticks.append(current(), "local", [
         make_tick(number - a_day + n, groups=[row | {"log_end_offset": 70} for row in GROUPS])
         for n in range(3)
     ])  # fmt: skip
@@ -155,7 +155,7 @@ def test_the_sum_of_a_group_is_made_of_the_topics_that_the_user_sees(
     asked = {"of": "group", "group": "billing", "show": "lag"}
     for stored in (False, True):  # from Redis, and from files
         if stored:
-            writer.flush(current(), "local")
+            append_ticks.flush(current(), "local")
         shown = loaded(client_of(scoped), **asked).json()["series"]
         assert {line["name"]: set(values(line)) for line in shown} == {
             "the topics that you see": {12}, "orders": {5}, "payments": {7},
@@ -265,7 +265,7 @@ def test_a_broker_with_two_log_directories_has_a_line_for_each(
     broker = {"id": 1, "host": "b1", "port": 9092, "rack": None, "up": True, "log_dirs": dirs}
     for number in range(tick_now() - 3, tick_now()):
         put_tick(replace(make_tick(number), brokers=[broker]))
-    writer.flush(current(), "local")
+    append_ticks.flush(current(), "local")
     shown = loaded(client_of(admin), of="broker", broker=1, show="disk").json()["series"]
     assert {line["name"]: set(values(line)) for line in shown} == {"/disk/a": {60}, "/disk/b": {20}}
 
@@ -304,7 +304,7 @@ def test_an_unknown_parameter_is_refused_with_the_values_there_are(
 def test_without_redis_the_stored_values_are_drawn(clusters, redis_server, client_of, admin):
     several()
     client = client_of(admin)
-    writer.flush(current(), "local")
+    append_ticks.flush(current(), "local")
     redis_server.kill()
     spec = loaded(client, of="topic", topic="orders", show="records").json()
     assert len(values(spec["series"][0])) == 3

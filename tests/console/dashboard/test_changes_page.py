@@ -2,7 +2,7 @@
 
 from datetime import UTC
 
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.dashboard import changes_page
 from tests.console.dashboard.test_alerts_and_warnings import an_alert
 from tests.console.dashboard.test_recent_changes import PAGE, an_event, at_ms

@@ -7,7 +7,7 @@ from django.utils import timezone
 from console.accounts.rights import Rights, rights_of
 from console.actions.models import DONE, FAILED, Plan
 from console.actions.plan_readers import stored_scope
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.dashboard import overview
 from console.dashboard.recent_changes import Span, changes
 from console.live import snapshot_cache

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from console.audit.models import AuditEntry
-from monitoring.alerts import webhook
+from monitoring.alerts import post_webhook
 from monitoring.models import EgressTarget
 from tests.support.webhook import webhook_server  # noqa: F401
 
@@ -126,10 +126,10 @@ def test_the_refusal_of_a_webhook_leads_admins_to_the_page_with_the_target_fille
 
 def test_a_webhook_reaches_an_allowed_target_until_it_is_removed(client, settings, webhook_server):  # noqa: F811
     settings.AERIE_EGRESS_ALLOW = []
-    refused = webhook.post(webhook_server.url, "", 1, {}, 0)
+    refused = post_webhook.post(webhook_server.url, "", 1, {}, 0)
     assert refused.error.code == "address_not_public"
     add(client)
-    assert webhook.post(webhook_server.url, "", 1, {}, 0).delivered
+    assert post_webhook.post(webhook_server.url, "", 1, {}, 0).delivered
     client.post(reverse("egress-remove", args=[EgressTarget.objects.get().pk]))
-    refused = webhook.post(webhook_server.url, "", 1, {}, 0)
+    refused = post_webhook.post(webhook_server.url, "", 1, {}, 0)
     assert refused.error.code == "address_not_public"

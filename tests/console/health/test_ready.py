@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from monitoring import readiness_checks
-from monitoring.background import heartbeats
+from monitoring.background import stored_heartbeats
 from monitoring.background.queues import QUEUES
 from monitoring.history import flush_state
 from monitoring.models import AlertDelivery, AlertRule
@@ -15,7 +15,7 @@ from tests.console.conftest import BROKERS, sample
 
 NAMES = [*QUEUES, "beat"]
 PROCESSES = [*(queue.process_name for queue in QUEUES.values()), "beat", "spark"]
-LONG_AGO_MS = 10 * heartbeats.SILENT_MS
+LONG_AGO_MS = 10 * stored_heartbeats.SILENT_MS
 
 
 class FixedProbe(SparkProbe):
@@ -45,14 +45,14 @@ def stack(settings, monkeypatch, redis_server, spark, clusters):
     monkeypatch.setattr(readiness_checks, "_started_s", -1e9)
     monkeypatch.setattr(readiness_checks, "CACHE_S", 0.0)
     for name in NAMES:
-        heartbeats.record(name)
+        stored_heartbeats.record(name)
     sample("local")
     sample("staging")
     return redis_server.client()
 
 
 def fall_silent(client, name):
-    client.hincrby(heartbeats.KEY, name, -LONG_AGO_MS)
+    client.hincrby(stored_heartbeats.KEY, name, -LONG_AGO_MS)
 
 
 def readyz(client):
@@ -83,7 +83,7 @@ def test_a_process_without_heartbeat_is_named_and_shown_on_pages(
     for path in ("/c/local/", "/c/local/topics", "/clusters", "/c/local/live-status"):
         page = client_of(viewer).get(path).content.decode()
         assert title in page, path
-    heartbeats.record(name)
+    stored_heartbeats.record(name)
     assert readyz(client)[0] == 200
     assert "has stopped" not in client_of(viewer).get("/c/local/").content.decode()
 
@@ -92,7 +92,7 @@ def test_stopped_demo_traffic_is_reported_but_readyz_is_200(
     client, stack, settings, client_of, viewer
 ):
     settings.AERIE_PROCESSES = [*PROCESSES, "demo"]
-    heartbeats.record("demo")
+    stored_heartbeats.record("demo")
     assert readyz(client)[1]["demo"] == "ok"
     fall_silent(stack, "demo")
     status, told = readyz(client)
@@ -108,7 +108,7 @@ def test_anonymous_users_see_no_banners(client, stack):
 def test_a_process_that_never_sent_a_heartbeat_is_reported_after_the_start_time(
     client, stack, monkeypatch, client_of, viewer
 ):
-    stack.hdel(heartbeats.KEY, "history")
+    stack.hdel(stored_heartbeats.KEY, "history")
     status, told = readyz(client)
     assert (status, told["worker history"]) == (503, "stopped: no heartbeat")
     assert "“history” has stopped" in client_of(viewer).get("/c/local/").content.decode()
@@ -120,7 +120,7 @@ def test_a_process_that_never_sent_a_heartbeat_is_reported_after_the_start_time(
 
 def test_disabled_processes_are_not_reported_as_missing(client, stack, settings, spark):
     settings.AERIE_PROCESSES = [name for name in PROCESSES if not name.startswith("spark")]
-    stack.hdel(heartbeats.KEY, "spark")
+    stack.hdel(stored_heartbeats.KEY, "spark")
     spark(SparkState.ABSENT)
     status, told = readyz(client)
     assert (told["worker spark"], told["spark"]) == ("disabled here", "disabled here")

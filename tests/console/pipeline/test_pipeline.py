@@ -8,11 +8,11 @@ from django.utils import timezone
 from console.audit.models import AuditEntry
 from console.ui import numbers, times
 from monitoring.clock import now_ms
-from monitoring.history import writer, written_range
+from monitoring.history import append_ticks, written_range
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.root_folder import Root, current
 from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
-from monitoring.pipeline import cluster_lock, job_scheduler
+from monitoring.pipeline import cluster_lock, run_next_job
 from monitoring.pipeline.backfill import ATTEMPTS_MAX
 from monitoring.pipeline.models import RunState
 from monitoring.reasons import Reason, dumps
@@ -28,9 +28,9 @@ def cluster(sampled, tmp_path, settings):
 
 
 def write_tick(at_ms):
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
     tick = make_tick(at_ms // INTERVAL_MS, partitions=[{"topic": "a", "partition": 0}])
-    writer.append(current(), "local", [tick])
+    append_ticks.append(current(), "local", [tick])
 
 
 def days(at_ms):
@@ -94,7 +94,7 @@ def test_it_says_which_range_was_written(cluster, client_of, operator):
     client = client_of(operator)
     assert "written history" not in client.get(URL).content.decode()
     written_range.store(current(), "local", written_range.WrittenRange(0, DAY_MS, "recorded"))
-    job_scheduler.store_state(cluster)
+    run_next_job.store_state(cluster)
     page = client.get(URL).content.decode()
     range_text = f"from {times.moment(0)} to {times.moment(DAY_MS)}"
     assert f"contains written history {range_text}" in page

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from console.produce import json_lines, stored_records
+from console.produce import json_lines, records_as_text
 from console.produce.data_formats import InvalidData
 from console.records import record_download
 from monitoring.gateway.producing import NewRecord
@@ -109,13 +109,13 @@ def test_the_number_of_records_is_limited():
 
 def test_stored_contents_come_back_unchanged():
     records = [NewRecord(None, b"\xff"), NewRecord(b"", None, (("ü", None), ("a", b"b")), 3, 5)]
-    assert stored_records.loads(stored_records.dumps(records)) == records
+    assert records_as_text.loads(records_as_text.dumps(records)) == records
 
 
 def test_records_are_divided_into_at_most_1000_items():
     for count in (1, 999, 1000, 1001, 5000, 100_000):
-        groups = stored_records.item_ranges(count)
+        groups = records_as_text.item_ranges(count)
         assert len(groups) <= 1000
         assert [number for group in groups for number in group] == list(range(count))
-    assert stored_records.item_key(stored_records.item_ranges(5000)[1]) == "6–10"
-    assert json.dumps(stored_records.item_key(range(4, 5))) == '"5"'
+    assert records_as_text.item_key(records_as_text.item_ranges(5000)[1]) == "6–10"
+    assert json.dumps(records_as_text.item_key(range(4, 5))) == '"5"'

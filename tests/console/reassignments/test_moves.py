@@ -4,7 +4,7 @@ import pytest
 
 from console.reassignments import moves
 from console.reassignments.moves import Move, MoveState
-from monitoring.gateway.reassignments import ReplicaSizes
+from monitoring.gateway.reassignment_requests import ReplicaSizes
 from monitoring.gateway.wire.reassignments import Reassignment
 
 MOVE = Move("orders", 0, (1, 2), (2, 3))

@@ -8,7 +8,7 @@ from brokerd.coordinator.group.group_coordinator_record_serde import (
     encode_key,
     encode_value,
 )
-from console.records import field_paths
+from console.records import column_paths
 from console.records.display_options import DisplayOptions
 from console.records.shown_record import MASKED, shown_record
 from monitoring.gateway.record_row import RecordRow
@@ -34,13 +34,13 @@ def test_what_the_chosen_decoder_refuses_is_shown_in_hex_with_its_reason():
 
 def test_fields_of_decoded_values_are_columns():
     display = DisplayOptions(
-        "int32", "msgpack", field_paths.parse("value.user.name, headers.trace")
+        "int32", "msgpack", column_paths.parse("value.user.name, headers.trace")
     )
     assert shown_record("orders", a_record(PACKED), [], display).columns == ("Ann", "t1")
 
 
 def test_columns_and_encodings_show_nothing_that_is_masked():
-    display = DisplayOptions(columns=field_paths.parse("value.card, value, key"))
+    display = DisplayOptions(columns=column_paths.parse("value.card, value, key"))
     row = a_record(b'{"card": "4711"}', b"4711")
     shown = shown_record("orders", row, ["value.card", "key"], display)
     assert "4711" not in str(shown)

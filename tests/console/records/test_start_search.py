@@ -14,12 +14,12 @@ from django.core.exceptions import PermissionDenied
 
 from console.accounts.principal import Principal
 from console.audit.models import AuditEntry
-from console.records import field_paths, search_stream, start_search
+from console.records import column_paths, search_stream, start_search
 from console.records.display_options import DEFAULT, DisplayOptions
 from console.records.models import MaskingRule
+from console.records.search_response import stream_chunks
 from console.records.search_stream import ResultView
 from console.records.start_search import SearchQuery
-from console.records.streaming_response import stream_chunks
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
 from monitoring.reasons import Reason
@@ -163,7 +163,7 @@ def test_a_search_that_found_nothing_says_what_to_try():
 
 
 def test_fields_are_columns_of_the_results(cluster):
-    display = DisplayOptions(columns=field_paths.parse("value.card, value.missing"))
+    display = DisplayOptions(columns=column_paths.parse("value.card, value.missing"))
     (rows,) = (
         line["rows"]
         for line in lines(

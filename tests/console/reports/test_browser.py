@@ -5,8 +5,8 @@ from django.contrib.auth import get_user_model
 from playwright.sync_api import Page
 
 from console.accounts.services import grant
+from monitoring.history.append_ticks import append
 from monitoring.history.root_folder import current
-from monitoring.history.writer import append
 from monitoring.models import Cluster, Report
 from monitoring.spark.server_config import SparkConfig
 from tests.console.reports.conftest import T0, a_finished_report

@@ -5,7 +5,7 @@ from django.contrib.auth import get_user_model
 
 from console.accounts.principal import Principal
 from console.accounts.services import grant
-from console.audit import services as audit
+from console.audit import write_entry as audit
 from console.reports import services
 from monitoring.models import Report
 from monitoring.reports import result_files

@@ -5,7 +5,7 @@ from django.templatetags.static import static
 from django.urls import reverse
 
 from console.audit.models import AuditEntry
-from console.charts.ranges import RANGES_MS
+from console.charts.time_ranges import RANGES_MS
 from console.ui import times
 from monitoring.models import Report
 from monitoring.own_topics import NAMES

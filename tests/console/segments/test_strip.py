@@ -1,9 +1,9 @@
 """What the strip of a log draws: files with their labels, marks, axes."""
 
 from console.segments.compression import Compression
-from console.segments.marks import GROUP, Mark
-from console.segments.scale import SIZE, scale_of
 from console.segments.strip import FILE_PX, ROW_PX, strip_of
+from console.segments.strip_marks import GROUP, Mark
+from console.segments.strip_scale import SIZE, scale_of
 
 ZSTD, LZ4 = Compression(("zstd",), 4.2, 8), Compression(("lz4",), 1.9, 8)
 

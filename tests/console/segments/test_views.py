@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from console.records.models import MaskingRule
-from console.segments import find_batches, partition_log, segment_content
+from console.segments import find_batches_by_fetch, read_segments, segment_content
 from console.segments.retention import Retention
 from monitoring import readiness_checks
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
@@ -182,7 +182,7 @@ def test_fetched_batches_say_where_they_are_in_the_log_and_lead_to_the_later_one
 ):
     for _batch in range(2):
         live_cluster.produce(place_without_admin_port.split("/")[4], {0: 50})
-    monkeypatch.setattr(find_batches, "_FETCH_BYTES", 1)  # a Fetch returns one batch
+    monkeypatch.setattr(find_batches_by_fetch, "_FETCH_BYTES", 1)  # a Fetch returns one batch
     client = client_of(viewer)
 
     def text_of(query: str) -> str:
@@ -224,7 +224,7 @@ def test_the_log_is_drawn_also_if_a_look_up_finds_nothing(place, client_of, view
 @pytest.mark.usefixtures("place")
 def test_no_file_is_due_if_the_settings_of_the_topic_cannot_be_read():
     cluster = Cluster.objects.get(slug="local")
-    assert partition_log.read_retention(cluster, "no-such-topic") == Retention()
+    assert read_segments.read_retention(cluster, "no-such-topic") == Retention()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from console.audit import services
+from console.audit import write_entry
 from console.ui import csv_export
 from console.ui.csv_export import to_csv
 from console.ui.table import Column, Table
@@ -70,8 +70,8 @@ def test_a_file_has_nothing_that_the_user_may_not_see(sampled, client_of, viewer
 
 
 def test_the_audit_log_is_a_file_with_its_filters(db, redis_server, client_of, admin):
-    services.record(admin, "topic.create", "local", "orders", remote_addr="10.0.0.9")
-    services.record(admin, "topic.delete", "local", "orders")
+    write_entry.record(admin, "topic.create", "local", "orders", remote_addr="10.0.0.9")
+    write_entry.record(admin, "topic.delete", "local", "orders")
     answer = client_of(admin).get(reverse("audit") + "?format=csv&action=topic.create")
     [head, only] = rows_of(answer.content.decode())
     entry = dict(zip(head, only, strict=True))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from monitoring.alerts import tasks, webhook
+from monitoring.alerts import post_webhook, tasks
 from monitoring.alerts.delivery_retries import WAITS_S
 from monitoring.alerts.evaluate import evaluate
 from monitoring.alerts.webhook_message import body_of
@@ -65,7 +65,7 @@ def test_every_field_and_header_is_documented(documented, messages):
 
 def test_times_and_limits_are_as_documented(documented):
     assert WAITS_S == (10, 30, 120, 600, 1800, 3600)
-    assert webhook.TIMEOUT_S == 10
+    assert post_webhook.TIMEOUT_S == 10
     plain = " ".join(documented.split())
     assert "10 s, 30 s, 2 min, 10 min, 30 min and 1 h" in plain
     assert "within 10 seconds" in plain

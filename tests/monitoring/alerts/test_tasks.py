@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from monitoring.alerts import tasks, webhook
+from monitoring.alerts import post_webhook, tasks
 from monitoring.alerts.delivery_retries import WAITS_S
 from monitoring.alerts.webhook_message import example_payload, signature
 from monitoring.egress import url_checks
@@ -166,7 +166,7 @@ def test_a_rule_whose_webhook_was_removed_says_so(delivery):
 
 
 def test_a_slow_dns_lookup_ends_at_the_time_limit(delivery, monkeypatch):
-    monkeypatch.setattr(webhook, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(post_webhook, "TIMEOUT_S", 0.3)
     answered = threading.Event()
     monkeypatch.setattr(url_checks.socket, "getaddrinfo", lambda *_, **__: answered.wait(60) and [])
     send(delivery)
@@ -175,7 +175,7 @@ def test_a_slow_dns_lookup_ends_at_the_time_limit(delivery, monkeypatch):
 
 
 def test_a_server_that_answers_byte_by_byte_ends_at_the_time_limit(delivery, monkeypatch):
-    monkeypatch.setattr(webhook, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(post_webhook, "TIMEOUT_S", 0.3)
     stop = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
 

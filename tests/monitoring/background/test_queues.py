@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from monitoring.background.beat_schedule import beat_schedule
+from monitoring.background.periodic_tasks import beat_schedule
 from monitoring.background.queues import QUEUES, routes
 from monitoring.celery import app
 from stack.process_table import ROLES

@@ -10,7 +10,7 @@ from monitoring.gateway.librdkafka.error_mapping import (
     gateway_error_of,
     gateway_error_of_group_change,
 )
-from monitoring.gateway.reassignments import Reassignments
+from monitoring.gateway.reassignment_requests import Reassignments
 from monitoring.gateway.wire import metadata
 from monitoring.gateway.wire import reassignments as wire
 from tests.monitoring.gateway.wire.answers import metadata_answer

@@ -1,6 +1,6 @@
 import pytest
 
-from monitoring.history import writer
+from monitoring.history import append_ticks
 from monitoring.history.root_folder import current
 
 
@@ -8,5 +8,5 @@ from monitoring.history.root_folder import current
 def root(tmp_path, settings):
     """A history of its own in a folder whose name needs care."""
     settings.HISTORY_URL = f"file://{tmp_path}/his tory"
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
     return current()

@@ -5,7 +5,7 @@ import math
 import pyarrow as pa
 import pytest
 
-from monitoring.history import live_rows, manifest, points, series, writer
+from monitoring.history import append_ticks, live_rows, manifest, points, series
 from monitoring.history.levels import HOUR_MS, MINUTE, MINUTE_MS
 from monitoring.history.root_folder import SpanFolder
 from monitoring.history.series import Range, Subject
@@ -40,7 +40,7 @@ def known(values):
 def test_stored_ticks_and_the_live_window_are_joined_without_a_seam(root, redis_server):
     for number in range(6):
         put_tick(sampled(FIRST + number, end=10 * number))
-    writer.flush(root, "local")
+    append_ticks.flush(root, "local")
     for number in range(6, 9):
         put_tick(sampled(FIRST + number, end=10 * number))
     found = series.read("local", Subject.topic("a"), ["records"], over(9)).measures["records"]
@@ -51,7 +51,7 @@ def test_stored_ticks_and_the_live_window_are_joined_without_a_seam(root, redis_
 def test_a_lag_that_did_not_change_is_known_in_every_tick(root, redis_server):
     for number in range(5):
         put_tick(sampled(FIRST + number, end=10, committed=4))
-    writer.flush(root, "local")
+    append_ticks.flush(root, "local")
     for subject in (Subject.group("g"), Subject.group("g", "a"), Subject.group("g", "a", 0)):
         found = series.read("local", subject, ["lag"], over(5)).measures["lag"]
         assert known(found.mean) == [6.0] * 5
@@ -60,7 +60,7 @@ def test_a_lag_that_did_not_change_is_known_in_every_tick(root, redis_server):
 def test_a_lag_that_did_not_change_is_known_in_live_ticks_after_a_flush(root, redis_server):
     for number in range(5):
         put_tick(sampled(FIRST + number, end=10, committed=4))
-    writer.flush(root, "local")
+    append_ticks.flush(root, "local")
     for number in range(5, 13):
         put_tick(sampled(FIRST + number, end=10, committed=4))
     found = series.read("local", Subject.group("g"), ["lag"], over(13)).measures["lag"]
@@ -100,7 +100,7 @@ def test_a_tick_that_comes_between_the_reads_of_two_subjects_is_in_none(
 def test_a_point_of_several_ticks_keeps_the_highest_and_the_lowest(root, redis_server):
     for number, end in enumerate([0, 0, 100, 100, 100, 100]):
         put_tick(sampled(FIRST + number, end=end))
-    writer.flush(root, "local")
+    append_ticks.flush(root, "local")
     found = series.read("local", Subject.topic("a", 0), ["records"], over(6, 6 * INTERVAL_MS))
     points = found.measures["records"]
     assert [known(values) for values in (points.low, points.mean, points.high)] == [[0], [4], [20]]
@@ -115,7 +115,7 @@ def test_the_time_without_an_answer_is_that_of_silent_coordinators_and_leaders(r
         put_tick(make_tick(FIRST + number, groups=[row]))
     for is_stored in (False, True):
         if is_stored:
-            writer.flush(root, "local")
+            append_ticks.flush(root, "local")
         for subject in (Subject.group("g"), Subject.group("g", "a"), Subject.group("g", "a", 0)):
             found = series.read("local", subject, [UNANSWERED_MS], over(6)).measures[UNANSWERED_MS]
             assert known(found.mean) == [0, 5000, 5000, 5000, 0, 0]
@@ -131,7 +131,7 @@ def test_a_gap_breaks_the_line_and_has_its_reason(root, redis_server):
              interval_ms=INTERVAL_MS, status="gap", reason="no broker answered")
         for n in range(1, 5)
     ]  # fmt: skip
-    writer.append(root, "local", [sampled(FIRST, end=0), *gaps, sampled(FIRST + 5, end=50)])
+    append_ticks.append(root, "local", [sampled(FIRST, end=0), *gaps, sampled(FIRST + 5, end=50)])
     found = series.read("local", Subject.topic("a"), ["records"], over(6))
     assert known(found.measures["records"].mean) == [None] * 6
     assert found.measures["records"].amount == 50
@@ -141,14 +141,14 @@ def test_a_gap_breaks_the_line_and_has_its_reason(root, redis_server):
 
 def test_a_subject_that_is_not_there_has_no_values(root, redis_server):
     put_tick(sampled(FIRST, end=0))
-    writer.flush(root, "local")
+    append_ticks.flush(root, "local")
     found = series.read("local", Subject.topic("b"), ["records", "size_bytes"], over(2))
     assert known(found.measures["records"].mean) == [None, None]
 
 
 def test_a_range_before_the_first_sample_has_no_values(root, redis_server):
     put_tick(sampled(FIRST, end=1))
-    writer.flush(root, "local")
+    append_ticks.flush(root, "local")
     day_before = over(3).earlier(24 * HOUR_MS)
     found = series.read("local", Subject.topic("a"), ["records"], day_before).measures["records"]
     assert known(found.mean) == [None] * 3
@@ -157,7 +157,7 @@ def test_a_range_before_the_first_sample_has_no_values(root, redis_server):
 def test_several_subjects_have_the_values_that_each_has_alone(root, redis_server):
     for number in range(6):
         put_tick(sampled(FIRST + number, end=10 * number, committed=number))
-    writer.flush(root, "local")
+    append_ticks.flush(root, "local")
     for subjects in (
         [Subject.group("g", "a"), Subject.group("g", "nothing")],
         [Subject.group("g", "a"), Subject.group("h", "a")],
@@ -190,7 +190,7 @@ def write_minutes(root, from_ms, count):
     files = []
     for name, (row, schema) in tables.items():
         rows = pa.Table.from_pylist([{"at_ms": at_ms} | row for at_ms in times], schema=schema)
-        files.append(writer.write_file(root, span_folder, name, rows))
+        files.append(append_ticks.write_file(root, span_folder, name, rows))
     manifest.replace(root, span_folder, manifest.load(root, span_folder), files)
 
 
@@ -198,7 +198,7 @@ def test_where_the_ticks_have_expired_a_short_step_has_the_values_of_minutes(roo
     from_ms = FROM_MS - FROM_MS % HOUR_MS
     write_minutes(root, from_ms, 60)
     put_tick(sampled(FIRST + 2000, end=10))
-    writer.flush(root, "local")
+    append_ticks.flush(root, "local")
     asked = Range(from_ms + 10_000, from_ms + 130_000, 5000)
     found = series.read("local", Subject.topic("a"), ["records"], asked).measures["records"]
     assert known(found.mean) == [5.0] * 24

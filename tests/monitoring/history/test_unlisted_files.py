@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from monitoring.history import manifest, unlisted_files, writer
+from monitoring.history import append_ticks, manifest, unlisted_files
 from monitoring.history.levels import RAW
 from monitoring.history.manifest import Manifest
 from tests.monitoring.tick_factory import make_tick
@@ -9,7 +9,7 @@ from tests.monitoring.tick_factory import make_tick
 
 def test_files_that_no_manifest_lists_are_deleted_after_the_grace_time(root):
     for number in (10, 11):
-        writer.append(
+        append_ticks.append(
             root, "local", [make_tick(number, partitions=[{"topic": "a", "partition": 0}])]
         )
     [span_folder] = manifest.span_folders(root, "local", RAW)
@@ -29,7 +29,7 @@ def test_files_that_no_manifest_lists_are_deleted_after_the_grace_time(root):
 
 def test_the_grace_time_of_replaced_files_begins_when_they_are_replaced(root):
     tick = make_tick(10, partitions=[{"topic": "a", "partition": 0}])
-    writer.append(root, "local", [tick])
+    append_ticks.append(root, "local", [tick])
     [span_folder] = manifest.span_folders(root, "local", RAW)
     folder = Path(root.path(*span_folder.folder))
     for path in folder.iterdir():

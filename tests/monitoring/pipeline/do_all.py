@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from monitoring.history import manifest
 from monitoring.history.levels import DAY_MS, LEVELS
 from monitoring.history.root_folder import current
-from monitoring.pipeline import due_jobs, jobs, workspace
+from monitoring.pipeline import do_job, due_jobs, workspace
 from monitoring.pipeline.due_jobs import Job
 from monitoring.pipeline.tick_counts import read_tick_counts
 from monitoring.spark.server_config import from_settings
@@ -36,9 +36,9 @@ def due(now_ms: int, *, merges: bool = True) -> list[Job]:
     return [*waiting, *(due_jobs.merges(listed, waiting, now_ms) if merges else ())]
 
 
-def run(spark: SparkSession, job: Job) -> jobs.Written:
+def run(spark: SparkSession, job: Job) -> do_job.Written:
     with workspace.opened(current(), "local") as space:
-        return jobs.run(spark, space, job)
+        return do_job.run(spark, space, job)
 
 
 if __name__ == "__main__":

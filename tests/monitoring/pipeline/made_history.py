@@ -2,7 +2,7 @@
 
 import random
 
-from monitoring.history import reader, writer
+from monitoring.history import append_ticks, read_levels
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, MINUTE, RAW
 from monitoring.history.parquet_files import read_file
 from monitoring.history.root_folder import Root
@@ -59,7 +59,7 @@ def gap(start_ms: int) -> Tick:
 
 
 def write(root: Root, made: list[Tick]) -> None:
-    writer.append(root, "local", made)
+    append_ticks.append(root, "local", made)
 
 
 def rows_of_levels(root: Root) -> dict[str, list[str]]:
@@ -69,7 +69,7 @@ def rows_of_levels(root: Root) -> dict[str, list[str]]:
         for table in (TICKS, *TABLES):
             schema = schema_of(table, is_raw=False)
             rows = []
-            for span_folder, file in reader.files(root, "local", level, table, 0, 2**60):
+            for span_folder, file in read_levels.files(root, "local", level, table, 0, 2**60):
                 read = read_file(root, root.path(*span_folder.folder, file.name), schema)
                 rows += map(repr, read.to_pylist())
             found[f"{level.name} {table}"] = sorted(rows)
@@ -80,6 +80,6 @@ def raw_rows(root: Root, table: str) -> list[str]:
     schema = schema_of(table, is_raw=True)
     return sorted(
         repr(row)
-        for span_folder, file in reader.files(root, "local", RAW, table, 0, 2**60)
+        for span_folder, file in read_levels.files(root, "local", RAW, table, 0, 2**60)
         for row in read_file(root, root.path(*span_folder.folder, file.name), schema).to_pylist()
     )

@@ -11,7 +11,7 @@ import pytest
 from django.test import override_settings
 from pyspark.sql import SparkSession
 
-from monitoring.history import writer
+from monitoring.history import append_ticks
 from monitoring.history.levels import DAY_MS
 from monitoring.history.root_folder import Root, current
 from tests.monitoring.pipeline.do_all import due, run
@@ -26,13 +26,13 @@ def rolled_history(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
     """Its folder, which no test changes."""
     folder = tmp_path_factory.mktemp("rolled") / "history"
     with override_settings(HISTORY_URL=f"file://{folder}"):
-        writer._changes_by_cluster.clear()
+        append_ticks._changes_by_cluster.clear()
         made = ticks(SEED, HOURS)
         for part in (made[:4], made[4:8], made[8:12], made[12:]):
             write(current(), part)
         while found := due(NOW_MS, merges=False):
             run(spark, found[0])
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
     return folder
 
 
@@ -41,5 +41,5 @@ def rolled_root(rolled_history: Path, tmp_path: Path, settings: object) -> Root:
     copy = tmp_path / "rolled history"
     shutil.copytree(rolled_history, copy)
     settings.HISTORY_URL = f"file://{copy}"  # type: ignore[attr-defined]
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
     return current()

@@ -1,15 +1,15 @@
 """A back-fill goes on by its own jobs, in order, and past none that was not computed.
 
-`job_scheduler._with_spark` is replaced: what Spark computes is for
-test_job_scheduler.py and test_jobs.py.
+`run_next_job._with_spark` is replaced: what Spark computes is for
+test_run_next_job.py and test_do_job.py.
 """
 
 import pytest
 
 from monitoring.clusters.models import Cluster
 from monitoring.history.levels import HOUR, HOUR_MS, MINUTE
-from monitoring.pipeline import backfill, job_scheduler, runs
-from monitoring.pipeline.jobs import Written
+from monitoring.pipeline import backfill, run_next_job, stored_runs
+from monitoring.pipeline.do_job import Written
 from monitoring.pipeline.models import Backfill, LastBackfill, PipelineRun, RunState
 from monitoring.spark.session import SparkStarting
 from tests.monitoring.pipeline.made_history import START_MS, ticks, write
@@ -24,8 +24,8 @@ NO_SPARK = SparkStarting("not yet")
 @pytest.fixture
 def cluster(root, redis_server, monkeypatch):
     """A cluster with three finished hours of raw ticks, of which nothing expires."""
-    monkeypatch.setattr(job_scheduler, "kept_from_ms", lambda *_: 0)
-    monkeypatch.setattr(job_scheduler, "now_ms", lambda: START_MS + 4 * HOUR_MS)
+    monkeypatch.setattr(run_next_job, "kept_from_ms", lambda *_: 0)
+    monkeypatch.setattr(run_next_job, "now_ms", lambda: START_MS + 4 * HOUR_MS)
     for hour_ms in HOURS:
         write(root, ticks(1, 1, hour_ms, has_topics=False))
     return Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
@@ -45,7 +45,7 @@ def computed(monkeypatch):
             found()
         return Written(1, 1)
 
-    monkeypatch.setattr(job_scheduler, "_with_spark", with_spark)
+    monkeypatch.setattr(run_next_job, "_with_spark", with_spark)
     return jobs, outcome
 
 
@@ -53,8 +53,8 @@ def computed(monkeypatch):
 def rolled_up(monkeypatch):
     """Nothing waits for the normal path but the jobs of this list, and nothing is merged."""
     found = []
-    monkeypatch.setattr(job_scheduler, "_roll_ups", lambda *_: list(found))
-    monkeypatch.setattr(job_scheduler.due_jobs, "merges", lambda *_: [])
+    monkeypatch.setattr(run_next_job, "_roll_ups", lambda *_: list(found))
+    monkeypatch.setattr(run_next_job.due_jobs, "merges", lambda *_: [])
     return found
 
 
@@ -71,15 +71,15 @@ def run_of(start_ms):
 
 
 def retry_now():
-    PipelineRun.objects.update(started_at=runs.timezone.now() - runs.RETRY_MAX)
+    PipelineRun.objects.update(started_at=stored_runs.timezone.now() - stored_runs.RETRY_MAX)
 
 
 def test_it_computes_each_hour_once_in_order_and_ends(cluster, computed, rolled_up):
     start(cluster)
-    assert job_scheduler.run_next(cluster)
+    assert run_next_job.run_next(cluster)
     assert position(cluster) == HOURS[1]
-    assert job_scheduler.run_next(cluster)
-    assert not job_scheduler.run_next(cluster)
+    assert run_next_job.run_next(cluster)
+    assert not run_next_job.run_next(cluster)
     assert [start_ms for start_ms, _ in computed[0]] == HOURS
     assert not Backfill.objects.exists()
 
@@ -87,39 +87,39 @@ def test_it_computes_each_hour_once_in_order_and_ends(cluster, computed, rolled_
 def test_one_that_is_done_leaves_what_it_did_until_another_one_is_done(
     cluster, computed, rolled_up
 ):
-    began = runs.timezone.now()
+    began = stored_runs.timezone.now()
     start(cluster)
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     backfill.stop(cluster)
     assert not LastBackfill.objects.exists()
     start(cluster)
     for _ in HOURS:
-        job_scheduler.run_next(cluster)
+        run_next_job.run_next(cluster)
     done = LastBackfill.objects.get()
     assert (done.from_ms, done.to_ms, done.hours, done.days) == (START_MS, END_MS, 3, 0)
-    assert began <= done.ended_at <= runs.timezone.now()
+    assert began <= done.ended_at <= stored_runs.timezone.now()
     start(cluster, START_MS, HOURS[1])
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     done = LastBackfill.objects.get()
     assert (done.to_ms, done.hours) == (HOURS[1], 1)
 
 
 def test_a_later_hour_that_is_rolled_up_meanwhile_does_not_move_it(cluster, computed, rolled_up):
     start(cluster)
-    rolled_up.append(job_scheduler.RollUpJob(HOURS[2], (HOUR,)))
-    job_scheduler.run_next(cluster)
+    rolled_up.append(run_next_job.RollUpJob(HOURS[2], (HOUR,)))
+    run_next_job.run_next(cluster)
     assert computed[0] == [(HOURS[2], (HOUR,))]
     assert position(cluster) == HOURS[0]
     rolled_up.clear()
     for _ in HOURS:
-        job_scheduler.run_next(cluster)
+        run_next_job.run_next(cluster)
     assert [start_ms for start_ms, _ in computed[0][1:]] == HOURS
 
 
 def test_its_next_hour_is_computed_once_if_the_normal_path_has_it_too(cluster, computed, rolled_up):
     start(cluster)
-    rolled_up.append(job_scheduler.RollUpJob(HOURS[0], (MINUTE, HOUR)))
-    job_scheduler.run_next(cluster)
+    rolled_up.append(run_next_job.RollUpJob(HOURS[0], (MINUTE, HOUR)))
+    run_next_job.run_next(cluster)
     assert position(cluster) == HOURS[1]
 
 
@@ -129,13 +129,13 @@ def test_one_that_is_stopped_and_started_again_begins_at_its_start(cluster, comp
         start(cluster)
 
     start(cluster)
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     computed[1][HOURS[1]] = stopped_and_started
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     assert position(cluster) == HOURS[0]
     computed[1].clear()
     for _ in HOURS:
-        job_scheduler.run_next(cluster)
+        run_next_job.run_next(cluster)
     assert [start_ms for start_ms, _ in computed[0][2:]] == HOURS
 
 
@@ -148,13 +148,13 @@ def test_one_that_is_stopped_at_its_first_hour_and_started_again_computes_that_h
 
     start(cluster)
     computed[1][HOURS[0]] = stopped_and_started
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     assert position(cluster) == HOURS[0]
 
 
 def test_hours_without_raw_ticks_are_passed(cluster, computed, rolled_up):
     start(cluster, START_MS - 5 * HOUR_MS)
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     assert position(cluster) == HOURS[1]
 
 
@@ -163,14 +163,14 @@ def test_an_hour_that_fails_is_tried_again_later_and_the_next_ones_wait_for_it(
 ):
     start(cluster)
     computed[1][HOURS[0]] = OSError("broken")
-    job_scheduler.run_next(cluster)
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
+    run_next_job.run_next(cluster)
     assert [start_ms for start_ms, _ in computed[0]] == [HOURS[0]]
     assert (run_of(HOURS[0]).state, run_of(HOURS[0]).attempt) == (RunState.FAILED, 1)
     assert position(cluster) == HOURS[0]
     computed[1].clear()
     retry_now()
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     assert run_of(HOURS[0]).state == RunState.DONE
     assert position(cluster) == HOURS[1]
 
@@ -182,9 +182,9 @@ def test_after_three_failures_it_waits_to_be_resumed_and_the_failed_run_stays(
     computed[1][HOURS[0]] = OSError("broken")
     assert not backfill.resume(cluster)
     for _ in range(backfill.ATTEMPTS_MAX):
-        job_scheduler.run_next(cluster)
+        run_next_job.run_next(cluster)
         retry_now()
-    assert not job_scheduler.run_next(cluster)
+    assert not run_next_job.run_next(cluster)
     assert len(computed[0]) == backfill.ATTEMPTS_MAX
     failed = run_of(HOURS[0])
     assert backfill.has_failed(failed)
@@ -195,7 +195,7 @@ def test_after_three_failures_it_waits_to_be_resumed_and_the_failed_run_stays(
     computed[1].clear()
     assert backfill.resume(cluster)
     assert not backfill.resume(cluster)
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     assert run_of(HOURS[0]).state == RunState.DONE
     assert position(cluster) == HOURS[1]
 
@@ -204,12 +204,12 @@ def test_hours_that_failed_before_its_start_begin_to_count_anew(cluster, compute
     for hour_ms in HOURS[:2]:
         PipelineRun.objects.create(
             cluster=cluster, kind="hour", start_ms=hour_ms, state=RunState.FAILED,
-            attempt=backfill.ATTEMPTS_MAX, started_at=runs.timezone.now(),
+            attempt=backfill.ATTEMPTS_MAX, started_at=stored_runs.timezone.now(),
         )  # fmt: skip
     start(cluster)
     assert not backfill.has_failed(backfill.next_run(Backfill.objects.get()))
     for _ in HOURS:
-        job_scheduler.run_next(cluster)
+        run_next_job.run_next(cluster)
     assert [start_ms for start_ms, _ in computed[0]] == HOURS
 
 
@@ -219,21 +219,21 @@ def test_one_that_failed_and_is_stopped_and_started_again_is_not_failed(
     start(cluster)
     computed[1][HOURS[0]] = OSError("broken")
     for _ in range(backfill.ATTEMPTS_MAX):
-        job_scheduler.run_next(cluster)
+        run_next_job.run_next(cluster)
         retry_now()
     backfill.stop(cluster)
     start(cluster)
     computed[1].clear()
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     assert position(cluster) == HOURS[1]
 
 
 def test_other_jobs_go_on_while_it_waits(cluster, computed, rolled_up):
     start(cluster, START_MS, HOURS[1])
     computed[1][HOURS[0]] = OSError("broken")
-    job_scheduler.run_next(cluster)
-    rolled_up.append(job_scheduler.RollUpJob(HOURS[2], (MINUTE, HOUR)))
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
+    rolled_up.append(run_next_job.RollUpJob(HOURS[2], (MINUTE, HOUR)))
+    run_next_job.run_next(cluster)
     assert [start_ms for start_ms, _ in computed[0]] == [HOURS[0], HOURS[2]]
     assert position(cluster) == HOURS[0]
 
@@ -241,16 +241,16 @@ def test_other_jobs_go_on_while_it_waits(cluster, computed, rolled_up):
 def test_the_failed_run_of_one_that_was_stopped_is_forgotten(cluster, computed, rolled_up):
     start(cluster)
     computed[1][HOURS[0]] = OSError("broken")
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     backfill.stop(cluster)
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     assert not PipelineRun.objects.exists()
 
 
 def test_its_cluster_may_be_deleted_while_a_job_runs(cluster, computed, rolled_up):
     start(cluster)
     computed[1][HOURS[0]] = Cluster.objects.all().delete
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     assert not Backfill.objects.exists()
     assert not PipelineRun.objects.exists()
 
@@ -265,24 +265,24 @@ def test_it_waits_for_spark_at_its_hour(cluster, computed, rolled_up):
     start(cluster)
     computed[1][HOURS[0]] = NO_SPARK
     for _ in range(backfill.ATTEMPTS_MAX + 1):
-        assert not job_scheduler.run_next(cluster)
+        assert not run_next_job.run_next(cluster)
     assert position(cluster) == HOURS[0]
     assert not backfill.has_failed(run_of(HOURS[0]))
 
 
 def test_a_day_comes_after_its_hours(root, cluster, computed, rolled_up, monkeypatch):
-    day = job_scheduler.RollUpJob(START_MS, (job_scheduler.LEVELS[-1],))
-    hour = job_scheduler.RollUpJob(HOURS[0], (MINUTE, HOUR))
-    monkeypatch.setattr(job_scheduler.due_jobs, "backfill", lambda *_: [hour, day])
+    day = run_next_job.RollUpJob(START_MS, (run_next_job.LEVELS[-1],))
+    hour = run_next_job.RollUpJob(HOURS[0], (MINUTE, HOUR))
+    monkeypatch.setattr(run_next_job.due_jobs, "backfill", lambda *_: [hour, day])
     start(cluster, START_MS, START_MS + 24 * HOUR_MS)
-    job_scheduler.run_next(cluster)
+    run_next_job.run_next(cluster)
     found = Backfill.objects.get()
     run = PipelineRun.objects.create(
         cluster=cluster, kind="day", start_ms=START_MS, state=RunState.FAILED, attempt=1,
-        started_at=runs.timezone.now(),
+        started_at=stored_runs.timezone.now(),
     )  # fmt: skip
     assert backfill.next_run(found) == run
     retry_now()
-    assert not job_scheduler.run_next(cluster)
+    assert not run_next_job.run_next(cluster)
     assert not Backfill.objects.exists()
     assert LastBackfill.objects.filter(hours=1, days=1).exists()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from monitoring.history import writer
+from monitoring.history import append_ticks
 from monitoring.history.root_folder import cluster_folder, current
 from monitoring.pipeline.workspace import JOBS
 from monitoring.spark.server_config import from_settings
@@ -91,7 +91,7 @@ def test_what_is_killed_counts_nothing_twice_and_loses_nothing(root, settings, s
     found = rows_of_levels(root)
 
     settings.HISTORY_URL += "-undisturbed"
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
     write(current(), ticks(7, hours=1))
     do_all(spark)
     assert found == rows_of_levels(current())

@@ -1,6 +1,6 @@
 import pyarrow as pa
 
-from monitoring.history import manifest, writer
+from monitoring.history import append_ticks, manifest
 from monitoring.history.levels import HOUR, HOUR_MS, MINUTE
 from monitoring.history.root_folder import SpanFolder
 from monitoring.history.table_specs import LEVEL_TICKS, TICKS
@@ -14,7 +14,7 @@ def write_ticks(root, level, counts):
             for at_ms, count in counts.items()]  # fmt: skip
     span_folder = SpanFolder("local", level, level.span_of(START_MS))
     table = pa.Table.from_pylist(rows, LEVEL_TICKS)
-    file = writer.write_file(root, span_folder, TICKS, table, "written-")
+    file = append_ticks.write_file(root, span_folder, TICKS, table, "written-")
     manifest.replace(root, span_folder, manifest.load(root, span_folder), [file])
 
 

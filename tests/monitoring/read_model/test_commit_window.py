@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import numpy as np
+
 from monitoring.lag.lag_state import LagState
+from monitoring.read_model.commit_window import rates
 from monitoring.read_model.row_types import GroupRow, LagRow
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.read_model.tick_columns import TickColumns
@@ -122,3 +125,10 @@ def test_old_observations_are_dropped():
     at_ms = columns.commits.times_ms
     assert len(at_ms) <= 12
     assert at_ms[-1] - at_ms[0] <= 5 * 60_000
+
+
+def test_a_rate_is_unknown_until_there_are_two_values():
+    values = np.array([[-1, 0, 5], [-1, 30, 5], [7, 60, -1]])
+    found = rates(np.array([0, 30_000, 60_000]), values)
+    assert np.isnan(found).tolist() == [True, False, True]
+    assert found[1] == 1.0

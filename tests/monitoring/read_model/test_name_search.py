@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from monitoring.read_model.columns import Names
 from monitoring.read_model.name_search import WORDS_MAX, Match, SearchWords, find, rank_of
+from monitoring.read_model.numpy_columns import Names
 
 NAMES = ["repay", "pay", "payments.b", "payments.a", "orders.pay", "Pay-x", "orders"]
 

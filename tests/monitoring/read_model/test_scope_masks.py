@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitoring import scope
-from monitoring.read_model.columns import Names
+from monitoring.read_model.numpy_columns import Names
 from monitoring.read_model.scope_masks import matching
 
 names = st.lists(st.text("ab.*", min_size=1, max_size=4), unique=True, max_size=8)

@@ -11,10 +11,10 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable
 from monitoring.gateway.record_row import RecordRow
-from monitoring.records import running_search
+from monitoring.records import search_process_client
 from monitoring.records.filters import Condition, FilterInvalid
-from monitoring.records.running_search import RunningSearch
 from monitoring.records.search_events import BYTES, COMPLETE, ERROR, LIMIT, SearchProgress
+from monitoring.records.search_process_client import RunningSearch
 from monitoring.records.search_request import SearchRequest
 from tests.support.waiting import wait_until
 
@@ -159,7 +159,7 @@ def test_a_search_that_is_stopped_leaves_no_process(address):
 
 
 def test_more_searches_than_allowed_are_refused_and_free_places_are_used(address, monkeypatch):
-    monkeypatch.setattr(running_search, "_slots", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(search_process_client, "_slots", threading.BoundedSemaphore(1))
     with start(address):
         with pytest.raises(ClusterUnavailable, match="running already"):
             start(address)

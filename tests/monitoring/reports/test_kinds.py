@@ -3,7 +3,7 @@
 import pytest
 
 from monitoring.clusters.models import Cluster
-from monitoring.history import manifest, writer, written_range
+from monitoring.history import append_ticks, manifest, written_range
 from monitoring.history.levels import HOUR_MS, MINUTE, RAW
 from monitoring.history.root_folder import SpanFolder, cluster_folder, current, level_folder
 from monitoring.history.written_range import WrittenRange
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.django_db]
 @pytest.fixture
 def no_history(tmp_path, settings):
     settings.HISTORY_URL = f"file://{tmp_path}/history"
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
 
 
 @pytest.fixture

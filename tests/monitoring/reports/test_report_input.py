@@ -13,7 +13,7 @@ from monitoring.history.points import level_for
 from monitoring.history.root_folder import SpanFolder, cluster_folder, level_folder
 from monitoring.reports import report_input
 from monitoring.spark.jobs.throughput_and_lag import Outcome, Request, run
-from monitoring.spark.transforms.bucket_length import bucket_ms_for, longest_range_ms_below
+from monitoring.spark.transforms.report_bucket_length import bucket_ms_for, longest_range_ms_below
 from tests.monitoring.pipeline.made_history import START_MS
 
 pytestmark = pytest.mark.spark

@@ -6,7 +6,7 @@ import pytest
 
 from monitoring.alerts.lag_condition import Subject
 from monitoring.alerts.rule_input_of_tick import rule_input_of
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.sampling.carry_over import carry_over, partition_for
 from monitoring.ticks.tick import Tick
 from tests.monitoring.tick_factory import make_tick
@@ -65,7 +65,7 @@ def test_groups_of_a_silent_coordinator_keep_their_last_rows():
 
 
 def test_groups_of_a_silent_coordinator_are_left_out_if_the_table_is_full(monkeypatch):
-    monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 1)
+    monkeypatch.setattr(response_limits, "GROUP_ROWS_MAX", 1)
     tick = carry_over(silent(), BEFORE, {1})
     assert set(groups_of(tick)) == {"alpha"}
     assert not tick.groups_complete

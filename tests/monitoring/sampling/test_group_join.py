@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.answers import CoordinatorAnswers
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup, Member
 from monitoring.gateway.wire.offset_fetch import GroupCommits, TopicCommits
@@ -133,14 +133,14 @@ def test_partitions_of_deleted_topics_are_limited_per_group():
         [described("g", ("m", owned))],
     )
     rows = join_groups(KNOWN, [read])
-    assert len(rows.partition) == limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX + 4
+    assert len(rows.partition) == response_limits.UNKNOWN_PARTITIONS_PER_GROUP_MAX + 4
     assert rows.topics == ["a", "b", "gone", "u0"], "topics of no row take no room"
     assert rows.invalid.messages() == [UNKNOWN]
     assert rows.left_out_count == 0
 
 
 def test_partitions_of_deleted_topics_are_limited_over_all_groups(monkeypatch):
-    monkeypatch.setattr(limits, "UNKNOWN_PARTITIONS_MAX", 10)
+    monkeypatch.setattr(response_limits, "UNKNOWN_PARTITIONS_MAX", 10)
     read = CoordinatorAnswers(
         1,
         [listed("g"), listed("h")],
@@ -153,7 +153,7 @@ def test_partitions_of_deleted_topics_are_limited_over_all_groups(monkeypatch):
 
 
 def test_if_the_table_is_full_the_largest_group_is_left_out_and_reported(monkeypatch):
-    monkeypatch.setattr(limits, "GROUP_TABLE_BYTES_MAX", 1000)
+    monkeypatch.setattr(response_limits, "GROUP_TABLE_BYTES_MAX", 1000)
     read = CoordinatorAnswers(
         1,
         [listed("big"), listed("small")],
@@ -167,7 +167,7 @@ def test_if_the_table_is_full_the_largest_group_is_left_out_and_reported(monkeyp
 
 
 def test_the_number_of_rows_is_limited(monkeypatch):
-    monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 8)
+    monkeypatch.setattr(response_limits, "GROUP_ROWS_MAX", 8)
     every = dict.fromkeys(range(4), 1)
     read = CoordinatorAnswers(
         1,
@@ -183,7 +183,7 @@ def test_the_number_of_rows_is_limited(monkeypatch):
 
 
 def test_a_partition_of_many_members_counts_several_times(monkeypatch):
-    monkeypatch.setattr(limits, "GROUP_ROWS_MAX", 1000)
+    monkeypatch.setattr(response_limits, "GROUP_ROWS_MAX", 1000)
     members = [(f"m-{number}", {"a": range(4)}) for number in range(2000)]
     read = CoordinatorAnswers(1, [listed("g")], [], [described("g", *members)])
     rows = join_groups(KNOWN, [read])

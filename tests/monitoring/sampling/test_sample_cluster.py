@@ -10,7 +10,7 @@ from channels.layers import get_channel_layer
 
 from monitoring import redis_client
 from monitoring.gateway import event_loop
-from monitoring.gateway.wire import limits
+from monitoring.gateway.wire import response_limits
 from monitoring.models import Cluster, ClusterEvent
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.redis_lock import try_lock
@@ -215,7 +215,7 @@ def test_invalid_values_of_a_cluster_are_listed_in_the_tick(redis_server):
 
 
 def test_a_cluster_of_too_many_partitions_is_a_gap_that_says_so(redis_server, monkeypatch):
-    monkeypatch.setattr(limits, "PARTITIONS_MAX", 1)
+    monkeypatch.setattr(response_limits, "PARTITIONS_MAX", 1)
     with hostile_broker(lying({"a": {0: ONE, 1: ONE}})) as port:
         row = Cluster(slug="vast", name="Vast", bootstrap_servers=f"127.0.0.1:{port}")
         tick = sample_cluster(SamplingTarget.of(row), 1000, INTERVAL_MS)

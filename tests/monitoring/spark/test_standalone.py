@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from monitoring.history import reader, writer
+from monitoring.history import append_ticks, read_levels
 from monitoring.history.levels import HOUR_MS, MINUTE_MS, RAW
 from monitoring.history.root_folder import Root, current
 from monitoring.spark import history_tables
@@ -56,7 +56,7 @@ def cluster(tmp_path):
 def root(tmp_path, settings):
     """Several raw files of an hour."""
     settings.HISTORY_URL = f"file://{tmp_path}/history"
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
     made = ticks(8, hours=1)
     for first in range(0, len(made), 2):
         write(current(), made[first : first + 2])
@@ -66,11 +66,11 @@ def root(tmp_path, settings):
 def minutes(config: SparkConfig, root: Root, folder: Path) -> dict[str, Path]:
     """Roll the hour up into `folder`; table → its file."""
     found, end_ms = {}, START_MS + HOUR_MS
-    of_hour = reader.ticks(root, "local", RAW, START_MS, end_ms)
+    of_hour = read_levels.ticks(root, "local", RAW, START_MS, end_ms)
     buckets = buckets_of(of_hour, is_raw=True)
     with open_session(config) as spark:
         for table in TABLES:
-            listed = reader.files(root, "local", RAW, table, START_MS, end_ms)
+            listed = read_levels.files(root, "local", RAW, table, START_MS, end_ms)
             files = [
                 SourceFile(
                     root.location(*at.folder, file.name), file.rows, file.min_at_ms, file.max_at_ms

@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from monitoring.history import writer
+from monitoring.history import append_ticks
 from monitoring.history.levels import MINUTE_MS
 from monitoring.history.root_folder import current
 from monitoring.own_topics import NAMES
@@ -24,9 +24,9 @@ TO_MS = FROM_MS + 240 * MINUTE_MS
 @pytest.fixture(scope="module")
 def ticks() -> list[Tick]:
     found = bad_day.a_bad_day(seed=7, cluster="bad-day")
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
     for start in range(0, len(found), 30):
-        writer.append(current(), "bad-day", found[start : start + 30])
+        append_ticks.append(current(), "bad-day", found[start : start + 30])
     return found
 
 

@@ -8,14 +8,21 @@ import pytest
 from django.core.management import call_command
 
 from monitoring.clusters.models import Cluster
-from monitoring.history import manifest, reader, series, table_specs, writer, written_range
+from monitoring.history import (
+    append_ticks,
+    manifest,
+    read_levels,
+    series,
+    table_specs,
+    written_range,
+)
 from monitoring.history.levels import DAY, DAY_MS, HOUR, HOUR_MS, LEVELS, MINUTE, RAW
 from monitoring.history.root_folder import current
 from monitoring.history.series import Range, Subject
 from monitoring.history.table_specs import TICKS
 from monitoring.management.commands import write_past_history
 from monitoring.models import PipelineRun, PipelineState
-from monitoring.pipeline import cluster_lock, job_scheduler, jobs, workspace
+from monitoring.pipeline import cluster_lock, do_job, run_next_job, workspace
 from monitoring.pipeline.due_jobs import roll_ups
 from monitoring.pipeline.tick_counts import read_tick_counts
 from monitoring.written_history import writing
@@ -40,7 +47,7 @@ def root(tmp_path, settings, redis_server, monkeypatch):
     settings.AERIE_HISTORY_RAW_HOURS = 40
     settings.AERIE_HISTORY_MINUTE_DAYS = 2
     settings.AERIE_HISTORY_HOUR_DAYS = 3
-    writer._changes_by_cluster.clear()
+    append_ticks._changes_by_cluster.clear()
     monkeypatch.setattr(write_past_history, "now_ms", lambda: NOW)
     Cluster.objects.create(slug="local", name="Local", bootstrap_servers="127.0.0.1:1")
     return current()
@@ -48,7 +55,7 @@ def root(tmp_path, settings, redis_server, monkeypatch):
 
 @pytest.fixture
 def recorded(root):
-    writer.append(root, "local", list(hour_ticks(FIRST_HOUR, hours=2))[20:])
+    append_ticks.append(root, "local", list(hour_ticks(FIRST_HOUR, hours=2))[20:])
     return root
 
 
@@ -64,12 +71,12 @@ def waiting(root, now_ms):
 def do_all(spark, root, now_ms):
     while found := waiting(root, now_ms):
         with workspace.opened(root, "local") as space:
-            jobs.run(spark, space, found[0])
+            do_job.run(spark, space, found[0])
 
 
 def rows(root, level, table, from_ms, to_ms):
     names = ["at_ms", "samples", "state", *table.counters]
-    return reader.rows(root, "local", level, table, from_ms, to_ms, names, {}).to_pylist()
+    return read_levels.rows(root, "local", level, table, from_ms, to_ms, names, {}).to_pylist()
 
 
 def check_levels(root):
@@ -77,7 +84,7 @@ def check_levels(root):
     for level, count in ((RAW, 24 * 60), (MINUTE, 24 * 60), (HOUR, 24), (DAY, 1)):
         for day in range(DAYS):
             start_ms = TODAY - (day + 1) * DAY_MS
-            found = reader.ticks(root, "local", level, start_ms, start_ms + DAY_MS)
+            found = read_levels.ticks(root, "local", level, start_ms, start_ms + DAY_MS)
             assert len(found) == (count if day < KEPT_DAYS[level] else 0)
     for table in (
         table_specs.CLUSTER,
@@ -113,7 +120,7 @@ def check_charts():
 
 def check_first_day(root):
     """The day in which the recorded history begins has each sample once."""
-    ticks = reader.ticks(root, "local", DAY, TODAY, TODAY + DAY_MS)
+    ticks = read_levels.ticks(root, "local", DAY, TODAY, TODAY + DAY_MS)
     total = 5 * 60 + 40 + 60
     assert ticks["samples"].to_pylist() == [total]
     for table in (
@@ -154,7 +161,7 @@ def test_every_level_has_the_past_up_to_what_is_recorded_and_it_can_be_removed(
     assert PipelineState.objects.get().written_from_ms is None
     assert {name: raw_rows(root, name) for name in RAW_TABLES} == raw
     for level in LEVELS:
-        assert len(reader.ticks(root, "local", level, 0, FIRST_HOUR)) == 0
+        assert len(read_levels.ticks(root, "local", level, 0, FIRST_HOUR)) == 0
     # The idle topic has no row of its own in the second hour.
     assert len(rows(root, HOUR, table_specs.TOPICS, FIRST_HOUR, NOW)) == 3
     [day] = waiting(root, TODAY + DAY_MS + HOUR_MS)
@@ -199,7 +206,7 @@ def test_while_the_pipeline_is_busy_with_the_cluster_nothing_is_changed(
 
 def test_the_pipeline_does_nothing_while_history_is_removed(recorded, monkeypatch):
     def remove(*_):
-        assert not job_scheduler.run_next(Cluster.objects.get())
+        assert not run_next_job.run_next(Cluster.objects.get())
         assert not PipelineRun.objects.exists()
         return written_range.WrittenRange(0, DAY_MS, "recorded")
 

@@ -1,7 +1,7 @@
 import pytest
 from django.core.management import call_command
 
-from monitoring.background import heartbeats
+from monitoring.background import stored_heartbeats
 from stack.demo.management.commands import demo
 from stack.demo.management.commands.demo import parse_rate
 
@@ -28,9 +28,9 @@ def test_the_error_for_a_wrong_rate_is_one_line(
 
 def test_only_the_stacks_process_writes_a_heartbeat(settings, redis_server):
     demo._write_heartbeat()
-    assert heartbeats.ages_ms() == {}
+    assert stored_heartbeats.ages_ms() == {}
     settings.AERIE_PROCESSES = ["web", "demo"]
     demo._write_heartbeat()
-    assert list(heartbeats.ages_ms()) == ["demo"]
+    assert list(stored_heartbeats.ages_ms()) == ["demo"]
     redis_server.kill()
     demo._write_heartbeat()  # without Redis it continues to send

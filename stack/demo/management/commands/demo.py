@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from monitoring import redis_client
-from monitoring.background import heartbeats
+from monitoring.background import stored_heartbeats
 from monitoring.gateway.brokerd_admin_urls import LOOPBACK, AdminUrls
 from stack.config import StackConfig
 from stack.demo.rates import RATE_MIN, split_rate
@@ -56,14 +56,14 @@ class Command(BaseCommand):
         for thread in threads:
             while thread.is_alive():
                 _write_heartbeat()
-                thread.join(heartbeats.INTERVAL_S)
+                thread.join(stored_heartbeats.INTERVAL_S)
 
 
 def _write_heartbeat() -> None:
     """Only as a process of the stack; a second sender writes no heartbeat."""
     if "demo" in settings.AERIE_PROCESSES:
         with suppress(redis_client.RedisDown):
-            heartbeats.record("demo")
+            stored_heartbeats.record("demo")
 
 
 def parse_rate(text: str) -> int | None:

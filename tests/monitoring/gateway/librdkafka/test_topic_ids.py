@@ -1,6 +1,6 @@
 from confluent_kafka import Uuid
 
-from monitoring.gateway.librdkafka.topic_admin import _topic_id
+from monitoring.gateway.librdkafka.topic_calls import _topic_id
 
 
 def test_the_id_of_a_topic_is_written_as_kafka_writes_it():

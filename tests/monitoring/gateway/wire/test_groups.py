@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from brokerd.errors import KafkaError
 from monitoring.gateway.errors import OverLimit
-from monitoring.gateway.wire import groups, limits
+from monitoring.gateway.wire import groups, response_limits
 from monitoring.gateway.wire.cursor import Cursor
-from monitoring.gateway.wire.limits import InvalidParts
+from monitoring.gateway.wire.response_limits import InvalidParts
 from tests.monitoring.gateway.wire.answers import describe_answer, list_answer
 from tests.support.hostile_http import MIB, memory_below
 
@@ -95,7 +95,7 @@ def test_members_of_a_group_that_was_not_requested_are_refused(asked):
 
 
 def test_topics_before_bytes_that_do_not_parse_count_as_well(monkeypatch):
-    monkeypatch.setattr(limits, "GROUP_TOPICS_MAX", 5)
+    monkeypatch.setattr(response_limits, "GROUP_TOPICS_MAX", 5)
     torn = assignment({str(number): [] for number in range(4)} | {"": []})
     invalid = InvalidParts()
     found = described({"g": [("torn", torn), ("good", assignment({"a": [1]}))]}, invalid)
@@ -107,7 +107,7 @@ def test_topics_before_bytes_that_do_not_parse_count_as_well(monkeypatch):
 
 
 def test_a_member_with_too_many_topics_is_left_without_them_and_reported(monkeypatch):
-    monkeypatch.setattr(limits, "GROUP_TOPICS_MAX", 3)
+    monkeypatch.setattr(response_limits, "GROUP_TOPICS_MAX", 3)
     big, small = assignment({str(number): [] for number in range(4)}), assignment({"a": [1]})
     invalid = InvalidParts()
     found = described({"g": [("big", big), ("small", small)]}, invalid)
@@ -118,7 +118,7 @@ def test_a_member_with_too_many_topics_is_left_without_them_and_reported(monkeyp
 def test_a_group_with_too_many_members_is_reported_without_them_and_the_others_with_theirs(
     monkeypatch,
 ):
-    monkeypatch.setattr(limits, "MEMBERS_PER_GROUP_MAX", 2)
+    monkeypatch.setattr(response_limits, "MEMBERS_PER_GROUP_MAX", 2)
     invalid = InvalidParts()
     many = [(f"m-{number}", b"") for number in range(3)]
     found = described({"crowd": many, "g": many[:2]}, invalid)
@@ -137,6 +137,6 @@ def test_names_that_are_too_long_are_left_out():
 
 
 def test_more_members_than_a_cluster_may_have_refuse_the_answer(monkeypatch):
-    monkeypatch.setattr(limits, "MEMBERS_MAX", 2)
+    monkeypatch.setattr(response_limits, "MEMBERS_MAX", 2)
     with pytest.raises(OverLimit, match="members"):
         described({"g": [(str(number), b"") for number in range(3)]}, InvalidParts())

@@ -24,7 +24,7 @@ from monitoring.gateway.wire import (
 )
 from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.cluster_client import ClusterClient
-from monitoring.gateway.wire.limits import InvalidParts
+from monitoring.gateway.wire.response_limits import InvalidParts
 from monitoring.sampling.sample_reader import SampleReader
 from tests.monitoring.gateway.wire.answers import (
     commits_answer,

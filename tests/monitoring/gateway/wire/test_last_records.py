@@ -8,7 +8,7 @@ import pytest
 from brokerd.errors import KafkaError
 from brokerd.protocol import messages
 from monitoring.gateway.wire import last_records
-from monitoring.gateway.wire.limits import TIME_MS_MAX
+from monitoring.gateway.wire.response_limits import TIME_MS_MAX
 from tests.monitoring.gateway.wire.answers import decoded_metadata, last_records_answer
 
 PLACE = (1, (1,), (1,))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from brokerd.protocol import messages
 from monitoring.gateway.wire import list_offsets, metadata
 from monitoring.gateway.wire.connection import frame
-from monitoring.gateway.wire.limits import InvalidParts
+from monitoring.gateway.wire.response_limits import InvalidParts
 from tests.monitoring.gateway.wire.answers import decoded_metadata, offsets_answer
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from monitoring.gateway.errors import GatewayError
-from monitoring.gateway.wire import limits, log_dirs
+from monitoring.gateway.wire import log_dirs, response_limits
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
 from tests.monitoring.gateway.wire.answers import decoded_metadata, log_dirs_answer
 
@@ -122,9 +122,9 @@ def test_an_error_instead_of_directories_is_told():
 
 
 def test_a_long_or_hostile_path_is_cut_and_only_so_many_directories_are_kept(monkeypatch):
-    monkeypatch.setattr(limits, "LOG_DIRS_MAX", 2)
+    monkeypatch.setattr(response_limits, "LOG_DIRS_MAX", 2)
     answers = ClusterAnswers.empty(KNOWN)
     paths = ["/a\n" + "x" * 999, "/b", "/c"]
     answers.put_log_dirs(1, [LogDir(path, None, None) for path in paths], {})
     assert [each.path[:4] for each in answers.log_dirs[1]] == ["/a?x", "/b"]
-    assert len(answers.log_dirs[1][0].path) == limits.TEXT_LENGTH_MAX + 1
+    assert len(answers.log_dirs[1][0].path) == response_limits.TEXT_LENGTH_MAX + 1

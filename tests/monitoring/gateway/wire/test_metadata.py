@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from brokerd.errors import KafkaError
 from brokerd.protocol import messages
 from monitoring.gateway.errors import OverLimit
-from monitoring.gateway.wire import limits, metadata
+from monitoring.gateway.wire import metadata, response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from tests.monitoring.gateway.wire import answers
 from tests.monitoring.gateway.wire.answers import decoded_metadata, metadata_answer, topic_id
@@ -129,7 +129,7 @@ ONE = (1, (1,), (1,))
 def test_a_cluster_beyond_a_limit_is_refused_as_a_whole(monkeypatch, limit, count, said):
     answer = metadata_answer({"a": {0: ONE, 1: ONE}, "b": {0: ONE, 1: ONE}})
     metadata.decode(answer, metadata.WITH_IDS)
-    monkeypatch.setattr(limits, limit, count)
+    monkeypatch.setattr(response_limits, limit, count)
     with pytest.raises(OverLimit, match=f"more than {count} {said}"):
         metadata.decode(answer, metadata.WITH_IDS)
 
@@ -146,12 +146,12 @@ def test_topics_with_empty_or_too_long_names_are_left_out_and_reported():
 
 
 def test_a_partition_with_more_replicas_than_brokers_is_refused(monkeypatch):
-    monkeypatch.setattr(limits, "BROKERS_MAX", 2)
+    monkeypatch.setattr(response_limits, "BROKERS_MAX", 2)
     with pytest.raises(OverLimit, match="more than 2 replicas of one partition"):
         decoded_metadata({"a": {0: (1, (1, 2, 3), ())}})
 
 
 def test_replicas_that_are_offline_count_as_well(monkeypatch):
-    monkeypatch.setattr(limits, "BROKER_IDS_MAX", 3)
+    monkeypatch.setattr(response_limits, "BROKER_IDS_MAX", 3)
     with pytest.raises(OverLimit, match="more than 3 replicas"):
         decoded_metadata({"a": {0: (1, (1, 2), (1,))}})

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from brokerd.errors import KafkaError
 from brokerd.protocol import messages
 from monitoring.gateway.errors import OverLimit
-from monitoring.gateway.wire import limits, offset_fetch
+from monitoring.gateway.wire import offset_fetch, response_limits
 from tests.monitoring.gateway.wire.answers import commits_answer
 
 committed = st.tuples(
@@ -76,13 +76,13 @@ def test_a_group_that_occurs_twice_is_refused():
 
 
 def test_an_answer_of_the_smallest_groups_is_refused_before_they_are_read():
-    many = _groups(1 + limits.ANSWER_ITEMS_MAX, b"\x01\x01\x00\x00\x00")
+    many = _groups(1 + response_limits.ANSWER_ITEMS_MAX, b"\x01\x01\x00\x00\x00")
     with pytest.raises(OverLimit, match="more than 500000 items in one answer"):
         offset_fetch.decode(many, ["g"])
 
 
 def test_partitions_that_are_read_one_by_one_and_tagged_fields_are_counted(monkeypatch):
-    monkeypatch.setattr(limits, "ANSWER_ITEMS_MAX", 5)
+    monkeypatch.setattr(response_limits, "ANSWER_ITEMS_MAX", 5)
     rows = [(partition, 5, "", 0) for partition in range(9)]
     [group] = offset_fetch.decode(commits_answer({"g": {"a": rows}}), ["g"])
     assert len(group.topics[0].partitions) == 9
