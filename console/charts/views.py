@@ -1,6 +1,7 @@
 """The data of charts, as JSON. Pages load it after themselves (static/app/chart.js)."""
 
 import logging
+import time
 
 from django.http import Http404, HttpResponse, JsonResponse
 from django.utils.translation import gettext as _
@@ -11,9 +12,11 @@ from console.accounts.error_texts import group_not_found, topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.charts import make_chart
 from console.charts.chart_query import ChartQuery, InvalidQuery, parse
+from console.charts.hung_store import HungStore
 from monitoring.clock import now_ms
 
 log = logging.getLogger(__name__)
+_hung_store = HungStore()
 
 
 @require_safe
@@ -26,12 +29,15 @@ def chart(request: ClusterRequest, cluster: str) -> HttpResponse:
         return JsonResponse({"error": str(error)}, status=400)
     if not make_chart.may_see(request.rights, query):
         raise Http404(_not_found(query))
-    try:
-        return JsonResponse(make_chart.chart(cluster, request.rights, query, now_ms()))
-    except OSError as error:
-        log.warning("a chart of %s: the stored history cannot be read: %s", cluster, error)
-        why = _("The stored history cannot be read. The log of the web process names the file.")
-        return JsonResponse({"error": why}, status=503)
+    began_s = time.monotonic()
+    if not _hung_store.is_hung(began_s):
+        try:
+            return JsonResponse(make_chart.chart(cluster, request.rights, query, now_ms()))
+        except OSError as error:
+            log.warning("a chart of %s: the stored history cannot be read: %s", cluster, error)
+            _hung_store.add_failure(began_s, time.monotonic())
+    why = _("The stored history cannot be read. The log of the web process names the file.")
+    return JsonResponse({"error": why}, status=503)
 
 
 def _not_found(query: ChartQuery) -> str:

@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 
 import pytest
 
+from console.charts import views
+from console.charts.hung_store import SLOW_S, HungStore
 from console.ui import times
 from monitoring.history import append_ticks, written_range
 from monitoring.history.levels import DAY_MS
@@ -331,6 +333,18 @@ def test_a_history_that_cannot_be_read_is_an_error_with_its_cause(
     answer = loaded(client_of(admin), of="topic", topic="orders", show="records")
     assert answer.status_code in (200, 503)
     assert "Traceback" not in answer.content.decode()
+
+
+def test_while_the_store_of_the_history_hangs_a_chart_says_so_at_once(
+    sampled, client_of, viewer, monkeypatch
+):
+    hung = HungStore()
+    now_s = time.monotonic()
+    hung.add_failure(now_s - SLOW_S, now_s)
+    monkeypatch.setattr(views, "_hung_store", hung)
+    answer = loaded(client_of(viewer), of="topic", topic="orders", show="records")
+    assert answer.status_code == 503
+    assert "cannot be read" in answer.json()["error"]
 
 
 def test_the_range_and_the_comparison_of_a_page_are_those_of_its_url(sampled, client_of, viewer):
