@@ -133,7 +133,7 @@ def test_all_answers_together_have_a_size_limit(monkeypatch):
 
 
 def test_a_cluster_of_too_many_partitions_is_refused_with_the_reason(monkeypatch):
-    monkeypatch.setattr(metadata.limits, "PARTITIONS_MAX", 1)
+    monkeypatch.setattr(metadata.response_limits, "PARTITIONS_MAX", 1)
     with pytest.raises(OverLimit, match="more than 1 partitions"):
         read(cluster({"a": {0: ONE, 1: ONE}}))
 
