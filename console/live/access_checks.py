@@ -2,6 +2,7 @@
 
 At each tick all open pages check at once, and each call in a thread opens and closes a database
 connection. Nothing is cached: a right that was taken away is gone at the next tick.
+websocket_consumer.py closes the socket (4403).
 """
 
 import asyncio

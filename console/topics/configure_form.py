@@ -2,6 +2,7 @@
 
 A hidden field repeats the value at opening. If the cluster has another one when the form is sent,
 the form is shown again and says so. So nobody overwrites another user's change without seeing it.
+Values are judged in actions/configure.py.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,7 @@
 """The condition of an alert rule: which subjects it matches, and whether a lag is over it. Pure.
 
 state_machine.py decides when an alert fires. The kinds of rules are in models.py (AlertRule.Kind).
+Partitions without a commit are in no lag (monitoring/lag/lag_sums.py).
 """
 
 import re

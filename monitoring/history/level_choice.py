@@ -4,7 +4,7 @@ A part is read from the coarsest level that is allowed and has it. What a level 
 (the newest hours) or any more (expired ticks) is read from another one, so that each time is read
 once. At the ends of a range a bucket that is only partly inside is read from a finer level; where
 none has it, the bucket is left out. What only coarser levels than the allowed one have is added by
-`add_coarser`.
+`add_coarser`. How many points a chart has is in points.py.
 """
 
 from __future__ import annotations

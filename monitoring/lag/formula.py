@@ -8,7 +8,8 @@ Without a commit there is no lag: neither 0 nor the whole partition. If the end 
 the lag is unknown. If the commit is beyond the end (the topic was created again, or its log was
 cut), the partition is *ahead*: its lag is negative, as in Kafka's tools, and pages show it
 unchanged. In a sum such a partition counts as 0, so that it does not hide another partition's lag;
-`ahead_by` sums its offsets beyond the end (lag_sums.py).
+`ahead_by` sums its offsets beyond the end (lag_sums.py). If the commit is below the log start, the
+records that were deleted unread count in the lag; pages show them apart (lag_rows.py).
 """
 
 from enum import StrEnum

@@ -285,7 +285,9 @@ class LogSegment:
         return next_offset if end == self.size_bytes else -1
 
     def largest_timestamp(self) -> tuple[int, int]:
-        """(timestamp, offset); from the time index if not loaded. Raises OSError."""
+        """(timestamp, offset); from the time index if not loaded. (-1, …) where no record has a
+        timestamp: retention then takes the time of the file (`delete_old_segments.ages`). Raises
+        OSError."""
         if not self._timestamps_known:
             loaded = self._time_index
             self.largest_timestamp_ms, self.largest_timestamp_offset = self.time_index.last

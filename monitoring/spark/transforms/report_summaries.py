@@ -2,6 +2,8 @@
 
 `whole`: rows of one bucket, the whole range. `in_buckets`: rows of the report's buckets, which say
 when the highest value was. A value that is not known in the whole range is null.
+How many rows are kept is in jobs/throughput_and_lag.py, how many are shown in
+console/reports/report_page.py.
 """
 
 from __future__ import annotations
