@@ -268,6 +268,8 @@ class Partition:
         """The answer to OffsetForLeaderEpoch: (epoch, its end offset). Raises KafkaError."""
         log = self.log
         log.check_end()
+        if epoch == self.leader_epoch:  # no read of the epoch file for the most common query
+            return epoch, log.log_end_offset
         return log.epochs.end_offset_for(epoch, log.log_end_offset, self.leader_epoch)
 
     # -- as a follower -----------------------------------------------------------------------------

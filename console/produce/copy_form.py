@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from console.produce.copy_plans import RECORDS_MAX, RangesToCopy
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
+from console.ui.kafka_number_limits import OFFSET_MAX
 from monitoring.models import Cluster
 from monitoring.topic_names import is_topic_name
 
@@ -86,7 +87,7 @@ class CopyForm(forms.Form):
         for line in filter(None, lines[:_LINES_MAX]):
             match = _LINE.fullmatch(line)
             first, last = (int(match[2]), int(match[3])) if match else (1, 0)
-            if match is None or last < first or last >= 2**63 - 1 or int(match[1]) in found:
+            if match is None or last < first or last >= OFFSET_MAX or int(match[1]) in found:
                 text = _("“%(line)s” is not a partition with its offsets, such as 0: 100-199.")
                 raise ValidationError(text, params={"line": line[:50]})
             found[int(match[1])] = range(first, last + 1)

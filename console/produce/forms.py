@@ -12,7 +12,7 @@ from console.produce.data_formats import SCHEMA, InvalidData
 from console.produce.schema_data import FormEncoder, form_encoder, subject_of
 from console.produce.write_plans import RecordsToWrite
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
-from console.ui.kafka_number_limits import PARTITION_MAX
+from console.ui.kafka_number_limits import OFFSET_MAX, PARTITION_MAX
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.gateway.producing import COMPRESSIONS, NewRecord
 from monitoring.gateway.record_row import Headers, RecordRow
@@ -298,7 +298,7 @@ class SendAgainForm(forms.Form):
     """Which record to send again."""
 
     partition = forms.IntegerField(min_value=0, max_value=PARTITION_MAX)
-    offset = forms.IntegerField(min_value=0, max_value=2**63 - 1)
+    offset = forms.IntegerField(min_value=0, max_value=OFFSET_MAX)
 
 
 def initial_of(record: RecordRow) -> Mapping[str, Any]:

@@ -12,25 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from console.segments.looked_up_offset import OffsetNotFound, check_offset
+
 Json = dict[str, Any]
-
-
-class OffsetNotFound(Exception):
-    """No batch holds the offset: compaction removed its record, or (OffsetOutside) it is not in the
-    log."""
-
-
-class OffsetOutside(OffsetNotFound):
-    """The offset is before the log start or not before the log end; `valid`: the log's offsets."""
-
-    def __init__(self, valid: range) -> None:
-        self.valid = valid
-
-
-def check_offset(offset: int, start: int, end: int) -> None:
-    """Raises OffsetOutside unless the offset is in the log."""
-    if not start <= offset < end:
-        raise OffsetOutside(range(start, max(start, end)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from brokerd.protocol.records import BatchHeader
 from console.accounts.principal import Principal
 from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.masking_rules import is_masked
-from console.segments import brokerd_lookup
-from console.segments.brokerd_lookup import OffsetNotFound
+from console.segments.looked_up_offset import check_offset, offset_at
 from console.segments.segment_content import PAGE_SIZE
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway, for_cluster
@@ -58,9 +57,9 @@ def fetch_batches(
         log = gateway.log_offsets.ranges([key]).get(key)
         if log is None:
             raise ClusterUnavailable(Reason("partition_no_leader"))
-        start = offset if at_ms is None else _offset_at(gateway, row, at_ms)
+        start = offset if at_ms is None else offset_at(gateway, row, at_ms)
         if start is not None:
-            brokerd_lookup.check_offset(start, log.start, log.stop)
+            check_offset(start, log.start, log.stop)
         if not log:
             return FetchedBatches([], log)
         if start is None:
@@ -79,15 +78,3 @@ def _newest(gateway: Gateway, row: PartitionRow, log: range) -> list[BatchHeader
         if headers and headers[-1].last_offset + 1 >= log.stop:
             break
     return headers
-
-
-def _offset_at(gateway: Gateway, row: PartitionRow, at_ms: int) -> int:
-    """The offset of the first record at or after a time. Raises OffsetNotFound."""
-    key = (row.topic, row.partition)
-    found = gateway.log_offsets.at_time([key], at_ms)
-    if key not in found:
-        raise ClusterUnavailable(Reason("partition_no_leader"))
-    offset = found[key]
-    if offset is None:
-        raise OffsetNotFound
-    return offset

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.records.masking_rules import is_masked
 from console.segments.compression import compression_of
+from console.segments.looked_up_offset import offset_at
 from console.segments.masked_sizes import with_rounded_sizes
 from console.segments.retention import SETTINGS, Retention
 from monitoring.gateway.errors import GatewayError
@@ -56,7 +57,7 @@ class PartitionLog:
             retention). An unknown figure is None.
         uncompressed_bytes: an estimate by samples; None = not known, or not shown.
         log_start, last_stable, high_watermark: None = the broker does not report it.
-        sampled_batches: how many batches of each segment were sampled, at most.
+        sampled_batches: how many batches of each segment were sampled, at most; 0 = of none.
         dirty_part: of a compacted log; None = not known.
         look_up: how the broker finds the record that was looked up; None if it has none, or none
             was.
@@ -88,22 +89,17 @@ def read_partition(
     row: PartitionRow,
     now_ms: int,
     offset: int | None = None,
-    at_ms: int | None = None,
 ) -> PartitionLog:
     """The segments of a partition, with their compression and what the retention deletes next, and
-    the look-up of an offset or of the first record at or after a time.
+    the look-up of an offset.
 
-    Raises PermissionDenied for a look-up of users who see masked records: positions reveal the
-    sizes of batches.
+    Raises PermissionDenied as `look_up_time`.
     """
     masked = is_masked(principal, cluster, row.topic)
-    if masked and (offset, at_ms) != (None, None):
-        raise PermissionDenied(_("Parts of these records are masked for you."))
+    _refuse_look_up_if(masked and offset is not None)
     with for_cluster(cluster) as gateway:
         where = (row.leader, row.topic, row.partition)
-        answer = gateway.brokerd_admin.segments(
-            *where, with_samples=True, offset=offset, at_ms=at_ms
-        )
+        answer = gateway.brokerd_admin.segments(*where, with_samples=True, offset=offset)
     topic_retention = Retention.of(answer["settings"])
     found = [_without_invalid_times(each) for each in answer["segments"]]
     log_start, high_watermark = answer.get("log_start_offset"), answer.get("high_watermark")
@@ -127,10 +123,32 @@ def read_partition(
         log_start,
         answer.get("last_stable_offset"),
         high_watermark,
-        answer["sampled_batches_max"],
+        answer["sampled_batches_max"] if any(each["compression"] for each in found) else 0,
         DirtyPart.of(answer.get("compaction"), is_masked=masked),
         answer["look_up"],
     )
+
+
+def look_up_time(
+    principal: Principal, cluster: Cluster, row: PartitionRow, at_ms: int
+) -> dict[str, Any] | None:
+    """How the broker finds the first record at or after a time; None if no segment has it.
+
+    Raises OffsetNotFound; PermissionDenied for users who see masked records: positions reveal the
+    sizes of batches.
+    """
+    _refuse_look_up_if(is_masked(principal, cluster, row.topic))
+    with for_cluster(cluster) as gateway:
+        offset = offset_at(gateway, row, at_ms)
+        where = (row.leader, row.topic, row.partition)
+        answer = gateway.brokerd_admin.segments(*where, offset=offset, at_ms=at_ms)
+    look_up: dict[str, Any] | None = answer["look_up"]
+    return look_up
+
+
+def _refuse_look_up_if(is_masked: bool) -> None:
+    if is_masked:
+        raise PermissionDenied(_("Parts of these records are masked for you."))
 
 
 def _with_derived_figures(segment: dict[str, Any], masked: bool) -> dict[str, Any]:

@@ -27,8 +27,8 @@ from console.segments import (
     segment_content,
     start_estimate,
 )
-from console.segments.brokerd_lookup import OffsetNotFound, OffsetOutside
 from console.segments.forms import LookUpForm
+from console.segments.looked_up_offset import OffsetNotFound, OffsetOutside
 from console.segments.strip_scale import scale_of
 from console.topics.topic_context import topic_context
 from console.ui import numbers
@@ -64,11 +64,10 @@ def partition_segments(
 
     def read() -> None:
         at_ms = now_ms()
-        look_up = (None, None) if page["is_masked"] else (offset, time_ms)
+        arguments = (request.principal, request.cluster, page["row"])
+        looked_up = (None, None) if page["is_masked"] else (offset, time_ms)
         try:
-            log = read_segments.read_partition(
-                request.principal, request.cluster, page["row"], at_ms, *look_up
-            )
+            log = read_segments.read_partition(*arguments, at_ms, looked_up[0])
         except Unsupported:  # no brokerd, or the address of its admin port is not known
             page["is_fetched"] = True
             page["fetched"] = _fetched(request, page["row"], form)
@@ -76,15 +75,19 @@ def partition_segments(
             page["is_compacted"] = retention.is_compacted
             return
         page["log"], page["is_compacted"] = log, log.retention.is_compacted
-        if look_up != (None, None):
-            try:
+        try:
+            answer = log.look_up
+            if looked_up[1] is not None:
+                answer = read_segments.look_up_time(*arguments, looked_up[1])
+            if looked_up != (None, None):
                 page["lookup"] = brokerd_lookup.look_up(
-                    log.look_up, log.segments, log.log_start, *look_up
+                    answer, log.segments, log.log_start, *looked_up
                 )
-            except OffsetNotFound as error:
-                _add_not_found(form, error)
-        if log.segments:
-            page.update(_strip(request, page, at_ms))
+        except OffsetNotFound as error:
+            _add_not_found(form, error)
+        finally:  # the log is drawn also if the look-up fails
+            if log.segments:
+                page.update(_strip(request, page, at_ms))
 
     return render(request, "segments/partition.html", page, status=_read_status(page, read))
 

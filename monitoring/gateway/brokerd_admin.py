@@ -40,8 +40,8 @@ class BrokerdAdmin:
         """The segment files of a partition on `broker_id`, and the settings of its retention.
 
         `with_samples`: also the codecs and sizes of the first batches of the newest segments.
-        With `offset` or `at_ms`: also how the log finds this offset, or the first record at or
-        after this time.
+        With `offset`: also how the log finds it. `at_ms`: it is the first record at or after this
+        time, so that the time index comes first.
         """
         query = {"topic": topic, "partition": partition, "samples": int(with_samples)}
         wanted = {"offset": offset, "at_ms": at_ms}

@@ -3,7 +3,7 @@ an offset is found."""
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +15,6 @@ from brokerd.log import compression_sample, inspection
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.inspection import BatchInfo
 from brokerd.log.io.open_files import FileRange
-from brokerd.log.segments.offset_for_timestamp import first_at_or_after
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import codec_name
 from brokerd.replication.partition import Partition
@@ -29,8 +28,6 @@ SCANNED_BATCHES_MAX = 4000
 SAMPLES_MAX = 200
 SAMPLES_S = 1.0
 """What the samples of one answer may take; the segments after that have none."""
-SAMPLES_AT_ONCE = 25
-"""Segments whose files are pinned at the same time."""
 
 OFFSET_ENTRY, TIME_ENTRY = ("offset", "position_bytes"), ("timestamp_ms", "offset")
 
@@ -64,13 +61,12 @@ class SegmentPages:
 
     async def segments(self, query: Query) -> Answer:
         """The segments of a log; with `samples=1` also how their first batches are compressed, with
-        `offset` or `at_ms` also how a record is found."""
+        `offset` also how the log finds it, and with `at_ms` by its time index first."""
         partition = self._partition(query)
         log = partition.log
         seen, dirty_part = inspection.segment_summaries(log), self._dirty_part(partition)
         described = await asyncio.to_thread(inspection.describe, log.directory, seen)
         samples = await _samples(log) if query.number("samples", 0) else {}
-        is_look_up = not query.values.keys().isdisjoint(("offset", "at_ms"))
         return json_answer(
             {
                 "topic": log.topic,
@@ -80,7 +76,7 @@ class SegmentPages:
                 "high_watermark": partition.high_watermark,
                 "log_end_offset": partition.log.log_end_offset,
                 "compaction": dirty_part,
-                "look_up": await _look_up(log, query) if is_look_up else None,
+                "look_up": await _look_up(log, query) if "offset" in query.values else None,
                 "settings": _retention_settings(log.config),
                 "sampled_batches_max": compression_sample.BATCHES_MAX,
                 "segments": [
@@ -141,16 +137,10 @@ class SegmentPages:
 
 
 async def _look_up(log: UnifiedLog, query: Query) -> dict[str, Any] | None:
-    """How the log finds an offset, or the first record at or after a time; None if no segment has
-    it."""
+    """How the log finds `offset`, the first record at or after the time `at_ms` if there is one;
+    None if no segment has it."""
+    offset = query.number("offset")
     at_ms = query.number("at_ms") if "at_ms" in query.values else None
-    if at_ms is None:
-        offset = query.number("offset")
-    else:
-        found = first_at_or_after(log, at_ms)
-        if found is None:
-            return None
-        offset = found.offset
     if not log.log_start_offset <= offset < log.log_end_offset:
         return None
     [segment] = log.local.segments.between(offset, offset + 1)
@@ -187,32 +177,14 @@ async def _samples(log: UnifiedLog) -> dict[int, dict[str, Any]]:
     """Base offset → how the segment is compressed; of the newest segments, until the time is
     over."""
     end_s = time.monotonic() + SAMPLES_S
-    segments = log.local.segments.between(0, log.log_end_offset)[-SAMPLES_MAX:][::-1]
     samples: dict[int, dict[str, Any]] = {}
-    for start in range(0, len(segments), SAMPLES_AT_ONCE):
+    for each in log.local.segments.between(0, log.log_end_offset)[-SAMPLES_MAX:][::-1]:
         if time.monotonic() > end_s:
             break
-        pinned: dict[int, FileRange] = {}
-        for each in segments[start : start + SAMPLES_AT_ONCE]:
-            with suppress(KafkaError):  # the segment has gone meanwhile, or cannot be read
-                pinned[each.base_offset] = inspection.data_from(log, each.base_offset, 0)
-        try:
-            samples |= await asyncio.to_thread(_sampled, pinned, end_s)
-        except OSError as error:
-            raise log.failed(error) from error
-        finally:
-            for data in pinned.values():
-                data.release()
+        with suppress(KafkaError):  # the segment has gone meanwhile, or cannot be read
+            sample = await _in_thread(log, each.base_offset, 0, compression_sample.sample)
+            samples[each.base_offset] = sample._asdict()
     return samples
-
-
-def _sampled(pinned: Mapping[int, FileRange], end_s: float) -> dict[int, dict[str, Any]]:
-    found = {}
-    for base_offset, data in pinned.items():
-        if time.monotonic() > end_s:
-            break
-        found[base_offset] = compression_sample.sample(data)._asdict()
-    return found
 
 
 def _retention_settings(config: LogConfig) -> dict[str, str]:

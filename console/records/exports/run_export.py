@@ -10,6 +10,7 @@ from console.audit import write_entry as audit
 from console.records import start_search
 from console.records.exports.writers import ExportEnd, Writer
 from console.records.start_search import SearchQuery
+from console.ui.kafka_number_limits import OFFSET_MAX
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.models import Cluster
@@ -88,7 +89,7 @@ def parse_positions(text: str) -> dict[int, int]:
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) < 2**63):
+    if not (text.isascii() and text.isdigit() and int(text) <= OFFSET_MAX):
         raise ValueError(text)
     return int(text)
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from console.segments.brokerd_lookup import OffsetNotFound, OffsetOutside, check_offset, look_up
+from console.segments.brokerd_lookup import look_up
+from console.segments.looked_up_offset import OffsetNotFound, OffsetOutside
 
 SEGMENTS = [{"base_offset": base, "next_offset": base + 100} for base in (0, 100, 200, 300)]
 
@@ -49,20 +50,6 @@ def test_an_offset_outside_of_the_segments_is_told_with_those_that_are_in_them(o
     with pytest.raises(OffsetOutside) as outside:
         look_up(None, SEGMENTS, 5, offset, None)
     assert outside.value.valid == range(5, 400)
-
-
-@pytest.mark.parametrize(
-    ("offset", "start", "end"), [(9, 10, 20), (20, 10, 20), (0, 10, 10), (0, 0, 0)]
-)
-def test_an_offset_outside_of_the_log_is_told_with_those_that_are_in_it(offset, start, end):
-    with pytest.raises(OffsetOutside) as outside:
-        check_offset(offset, start, end)
-    assert outside.value.valid == range(start, end)
-
-
-def test_an_offset_in_the_log_is_looked_up():
-    check_offset(10, 10, 20)
-    check_offset(19, 10, 20)
 
 
 @pytest.mark.parametrize("bases", [(), (110,), (110, 130)])

@@ -11,6 +11,8 @@ from console.segments import find_batches_by_fetch, read_segments, segment_conte
 from console.segments.retention import Retention
 from monitoring import readiness_checks
 from monitoring.gateway.brokerd_admin import BrokerdAdmin
+from monitoring.gateway.errors import ClusterUnavailable
+from monitoring.gateway.log_offsets import LogOffsets
 from monitoring.models import Cluster
 from monitoring.spark.probe import SparkProbe
 from tests.console.conftest import GROUPS, PARTITIONS, a_user, sample, sample_next
@@ -119,6 +121,19 @@ def test_of_a_log_that_is_not_compacted_nothing_is_said_of_compaction(place, cli
     assert "next compaction" not in client_of(viewer).get(place).content.decode()
 
 
+def test_a_broker_without_samples_leaves_compression_unknown(place, client_of, viewer, monkeypatch):
+    answer = BrokerdAdmin.segments
+    monkeypatch.setattr(
+        BrokerdAdmin,
+        "segments",
+        lambda *args, **options: answer(*args, **options | {"with_samples": False}),
+    )
+    page = client_of(viewer).get(place)
+    assert page.status_code == 200
+    assert "Compression: —" in page.content.decode()
+    assert "batches of each file" not in page.content.decode()
+
+
 def test_index_entries_and_files_lead_to_their_records(place, client_of, viewer, live_cluster):
     messages = place.replace("/partitions/0/segments", "/messages?partition=0&amp;offset=")
     client = client_of(viewer)
@@ -212,6 +227,18 @@ def test_sizes_of_fetched_batches_are_rounded_where_records_are_masked(
     MaskingRule.objects.create(cluster=cluster, topic_pattern=topic, target="value")
     page = client_of(viewer).get(place_without_admin_port).content.decode()
     assert re.search(r"about [\d.]+\u202fK?i?B", page)
+
+
+def test_the_log_is_drawn_also_if_a_look_up_fails(place, client_of, viewer, monkeypatch):
+    def fail(*args):
+        raise ClusterUnavailable("broker 1 does not answer")
+
+    monkeypatch.setattr(LogOffsets, "at_time", fail)
+    answer = client_of(viewer).get(f"{place}?at=2020-01-01T00:00:00")
+    assert answer.status_code == 503
+    assert "Broker 1 does not answer" in answer.content.decode()
+    assert "strip-file is-active" in answer.content.decode()
+    assert 'aria-current="true">Size</a>' in answer.content.decode()
 
 
 def test_the_log_is_drawn_also_if_a_look_up_finds_nothing(place, client_of, viewer):

@@ -107,6 +107,18 @@ def test_a_group_that_is_absent_because_its_coordinator_is_silent_is_not_gone():
     assert (set(new), transitions) == ({SUBJECT}, [])
 
 
+def test_patterns_choose_groups_and_topics():
+    over = LagReading(500, True)
+    sums = dict.fromkeys(
+        [Subject("orders-a", "x.1"), Subject("orders-a", "y"), Subject("other", "x.1")], over
+    )
+    condition = Condition("orders-*", "x.*", 100, for_ms=0)
+    _, transitions = evaluate_condition(
+        condition, RuleInput(0, {}, sums, True), {}, OVER_AGE_MS_MAX
+    )
+    assert [t.subject for t in transitions] == [Subject("orders-a", "x.1")]
+
+
 def test_only_a_rule_with_its_full_name_applies_to_a_hidden_topic():
     hidden = Subject("orders-a", "console.audit")
     sums = RuleInput(0, {}, {hidden: LagReading(500, True)}, True, frozenset({"console.audit"}))
