@@ -39,7 +39,7 @@ def sample_cluster(target: SamplingTarget, tick_number: int, interval_ms: int) -
         holder = f"{tick_number}-{uuid.uuid4().hex}"
         with try_lock(redis_keys.sampling(target.slug), holder, interval_ms) as other_holder:
             if other_holder is not None:
-                # Of this tick the other worker takes care; it may still read an earlier one.
+                # Another worker has this tick, or is still reading an earlier one.
                 if int(other_holder.partition("-")[0]) < tick_number:
                     record_skip_reason(target.slug, tick_number, Reason("still_reading"))
                 return None
