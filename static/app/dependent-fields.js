@@ -1,4 +1,4 @@
-// Parts of a form that are shown only for some values of one of its fields:
+// Fields of a form that depend on another one: they are shown only for some of its values:
 //   <fieldset data-shown-for="security_protocol" data-values="SSL SASL_SSL">…</fieldset>
 // Without JavaScript all parts are shown.
 function update(form) {

@@ -1,9 +1,10 @@
-// The dock: a bar below a form of settings that lists the changed ones, with Discard and Review.
-//   <form data-dock><div data-setting="x">field x, hidden field "opened:x", box "default:x"</div>…
-//   <div data-dock-bar hidden data-none="…" data-one="…" data-many="… {n} …" data-default="…">
+// The bar below a form of settings that lists those that are changed and not saved yet, with Discard and
+// Review.
+//   <form data-unsaved-changes><div data-setting="x">field x, hidden field "opened:x", box "default:x"</div>…
+//   <div data-unsaved-changes-bar hidden data-none="…" data-one="…" data-many="… {n} …" data-default="…">
 // Without JavaScript the bar is hidden and the form's plain buttons stay.
-for (const form of document.querySelectorAll("[data-dock]")) {
-  const bar = form.querySelector("[data-dock-bar]");
+for (const form of document.querySelectorAll("[data-unsaved-changes]")) {
+  const bar = form.querySelector("[data-unsaved-changes-bar]");
   const rows = [...form.querySelectorAll("[data-setting]")].map((row) => {
     const name = row.dataset.setting;
     return { row, name, field: form.elements[name], opened: form.elements[`opened:${name}`].value,
@@ -29,8 +30,9 @@ for (const form of document.querySelectorAll("[data-dock]")) {
       one.row.classList.toggle("is-changed", changed.includes(one));
       one.revert.hidden = !changed.includes(one);
     }
-    bar.querySelector("[data-dock-count]").textContent = changed.length ? text(changed.length) : bar.dataset.none;
-    bar.querySelector("[data-dock-list]").replaceChildren(...changed.map(entry));
+    const count = bar.querySelector("[data-unsaved-changes-count]");
+    count.textContent = changed.length ? text(changed.length) : bar.dataset.none;
+    bar.querySelector("[data-unsaved-changes-list]").replaceChildren(...changed.map(entry));
     for (const button of bar.querySelectorAll("button")) button.disabled = !changed.length;
   }
 
@@ -45,9 +47,9 @@ for (const form of document.querySelectorAll("[data-dock]")) {
   form.addEventListener("click", (event) => {
     const one = rows.find(({ revert }) => revert.contains(event.target));
     if (one) restore(one);
-    if (event.target.closest("[data-dock-discard]")) rows.forEach(restore);
+    if (event.target.closest("[data-unsaved-changes-discard]")) rows.forEach(restore);
   });
   bar.hidden = false;
-  form.querySelector("[data-dock-plain]").hidden = true;
+  form.querySelector("[data-unsaved-changes-plain]").hidden = true;
   update();
 }

@@ -1,4 +1,4 @@
-// The palette: a dialog with a field and a list of what the server finds. Tab shows the actions on
+// The command palette: a dialog with a field and a list of what the server finds. Tab shows the actions on
 // the selected row in place of the list; Escape goes back, then closes. Enter opens the selected row;
 // if the results for the text have not come yet, it opens the first of them when they come.
 import { nodes } from "./fragment.js";
