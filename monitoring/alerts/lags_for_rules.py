@@ -1,4 +1,4 @@
-"""The lags of a tick by group and topic, as input of alert rules; the same sums as on pages. Pure."""
+"""The lags of a tick by group and topic, as input of alert rules: the sums of pages. Pure."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,5 @@
-"""The labels of the two axes below a strip (strip.py): offsets where segments begin, and times.
-
-Pure.
+"""The labels of the two axes below a log diagram (log_diagram.py): offsets where segments begin,
+and times. Pure.
 """
 
 import math
@@ -10,8 +9,8 @@ from datetime import UTC, datetime
 
 from django.utils import dateformat
 
-from console.segments.strip_marks import CHARACTER_PERCENT
-from console.segments.strip_scale import Scale
+from console.segments.log_diagram_marks import CHARACTER_PERCENT
+from console.segments.log_diagram_scale import Scale
 from console.ui import numbers
 
 _MINUTE, _HOUR, _DAY = 60_000, 3_600_000, 86_400_000

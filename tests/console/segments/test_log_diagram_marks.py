@@ -1,8 +1,8 @@
-"""Where the labels above the strip of a log stand."""
+"""Where the labels above the diagram of a log stand."""
 
 import itertools
 
-from console.segments.strip_marks import (
+from console.segments.log_diagram_marks import (
     CHARACTER_PERCENT,
     GROUP,
     LOOKED_UP,
@@ -12,7 +12,7 @@ from console.segments.strip_marks import (
     limit_marks,
     with_label_rows,
 )
-from console.segments.strip_scale import Scale
+from console.segments.log_diagram_scale import Scale
 
 SCALE = Scale((0.0, 50.0, 100.0), (0, 1000, 2000), ())
 

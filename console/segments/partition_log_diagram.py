@@ -1,4 +1,4 @@
-"""The strip of a partition's log on its page (strip.py), and the links to its other scales."""
+"""The log diagram of a partition on its page (log_diagram.py); the links to its other scales."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.segments import strip_marks
+from console.segments import log_diagram_marks
 from console.segments.brokerd_lookup import LookUp
+from console.segments.log_diagram import LogDiagram, log_diagram_of
+from console.segments.log_diagram_marks import Mark
+from console.segments.log_diagram_scale import OFFSET, SIZE, TIME, Scale
 from console.segments.read_segments import PartitionLog
-from console.segments.strip import Strip, strip_of
-from console.segments.strip_marks import Mark
-from console.segments.strip_scale import OFFSET, SIZE, TIME, Scale
 from console.ui import numbers, times
 
 
@@ -29,25 +29,26 @@ def scale_links(scale: Scale, query: Mapping[str, str]) -> list[dict[str, Any]]:
     ]
 
 
-def strip(
+def diagram(
     log: PartitionLog,
     scale: Scale,
     commits: Iterable[tuple[str, int]],
     lookup: LookUp | None,
     now_ms: int,
-) -> Strip:
-    """The strip of a log with at least one segment, and its marks.
+) -> LogDiagram:
+    """The diagram of a log with at least one segment, and its marks.
 
     `commits`: pairs of a group and its committed offset.
     """
     found: list[Mark] = []
     if lookup:
         text = _("offset %(offset)s") % {"offset": numbers.count(lookup.offset)}
-        found.append(Mark(strip_marks.LOOKED_UP, scale.at_offset(lookup.offset), text, text))
+        found.append(Mark(log_diagram_marks.LOOKED_UP, scale.at_offset(lookup.offset), text, text))
     found += _retention_mark(log, scale, now_ms)
-    found += strip_marks.limit_marks(scale, _limits(log))
-    found += strip_marks.group_marks(scale, commits)
-    return strip_of(log.segments, scale, found, lookup.segment["base_offset"] if lookup else None)
+    found += log_diagram_marks.limit_marks(scale, _limits(log))
+    found += log_diagram_marks.group_marks(scale, commits)
+    looked_up = lookup.segment["base_offset"] if lookup else None
+    return log_diagram_of(log.segments, scale, found, looked_up)
 
 
 def _limits(log: PartitionLog) -> list[tuple[str, int]]:
@@ -59,7 +60,7 @@ def _limits(log: PartitionLog) -> list[tuple[str, int]]:
 
 
 def _retention_mark(log: PartitionLog, scale: Scale, now_ms: int) -> list[Mark]:
-    """Records left of this mark are older than retention.ms; empty if it is not on the strip."""
+    """Records left of this mark are older than retention.ms; empty if it is not on the diagram."""
     kept_ms = log.retention.ms
     x = scale.at_time(now_ms - kept_ms) if kept_ms is not None else None
     if x is None or kept_ms is None:
@@ -69,4 +70,4 @@ def _retention_mark(log: PartitionLog, scale: Scale, now_ms: int) -> list[Mark]:
     files = ngettext("%(n)d file due", "%(n)d files due", due) % {"n": due}
     title = _("Records before this line are older than retention.ms. A file is deleted once its "
               "latest record is older, too.")  # fmt: skip
-    return [Mark(strip_marks.RETENTION, x, f"{text}: {files}" if due else text, title)]
+    return [Mark(log_diagram_marks.RETENTION, x, f"{text}: {files}" if due else text, title)]

@@ -1,8 +1,9 @@
-"""Marks above a strip (strip.py): committed offsets, the ends of the log, what was looked up. Pure.
+"""Marks above a log diagram (log_diagram.py): committed offsets, the ends of the log, what was
+looked up. Pure.
 
 A mark is a stem with a label beside it. Labels are in rows so that none covers another, nor a stem;
 one that has no room is left out, and the tooltip of its mark has the text. Widths of texts are
-estimated for the narrowest strip, of WIDTH_PX.
+estimated for the narrowest diagram, of WIDTH_PX.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.segments.strip_scale import Scale
+from console.segments.log_diagram_scale import Scale
 from console.ui import numbers
 
 WIDTH_PX = 860
@@ -26,7 +27,7 @@ COMMITS_IN_TITLE_MAX = 30
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A mark; `x` in percent, `row` of its label from the strip upwards, `anchor` as in SVG."""
+    """A mark; `x` in percent, `row` of its label from the diagram upwards, `anchor` as in SVG."""
 
     kind: str
     x: float
@@ -83,7 +84,7 @@ def _group_mark(commits: Sequence[tuple[float, str, int]]) -> Mark:
 
 
 def limit_marks(scale: Scale, limits: Iterable[tuple[str, int]]) -> list[Mark]:
-    """Marks of `limits`, pairs of a name and an offset, except at the ends of the strip."""
+    """Marks of `limits`, pairs of a name and an offset, except at the ends of the diagram."""
     first, end = scale.offsets[0], scale.offsets[-1]
     found = []
     for name, offset in limits:

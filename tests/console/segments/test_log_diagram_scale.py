@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.segments.strip_scale import OFFSET, SIZE, TIME, WIDTH_MIN, scale_of, times_of
+from console.segments.log_diagram_scale import OFFSET, SIZE, TIME, WIDTH_MIN, scale_of, times_of
 
 
 def segment(base, end, size, first_ms, latest_ms):

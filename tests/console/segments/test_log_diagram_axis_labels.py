@@ -1,9 +1,9 @@
-"""The axes below the strip of a log."""
+"""The axes below the diagram of a log."""
 
 from itertools import pairwise
 
-from console.segments.strip_axis_labels import offset_labels, time_labels
-from console.segments.strip_scale import Scale
+from console.segments.log_diagram_axis_labels import offset_labels, time_labels
+from console.segments.log_diagram_scale import Scale
 
 DAY, MINUTE = 86_400_000, 60_000
 START = 20_000 * DAY  # 2024-10-04

@@ -1,4 +1,4 @@
-"""Where the offsets and times of a log are on its strip (strip.py), in percent. Pure.
+"""Where the offsets and times of a log are on its log diagram (log_diagram.py), in percent. Pure.
 
 The width of a segment is in proportion to its size, its time or its offsets, but not below a
 minimum, so that it can be seen. Only the bounds of segments are known: offsets and times within a

@@ -1,7 +1,7 @@
-"""The strip: the segments of a log as one horizontal bar, as the template draws it. Pure.
+"""The log diagram: the segments of a log, to scale, as one bar that the template draws. Pure.
 
-x coordinates and widths are in percent, so that the strip fills its card while its texts keep their
-size; y coordinates and heights are in pixels.
+x coordinates and widths are in percent, so that the diagram fills its card while its texts keep
+their size; y coordinates and heights are in pixels.
 """
 
 from collections import Counter
@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.segments.compression import Compression
-from console.segments.strip_axis_labels import AxisLabel, offset_labels, time_labels
-from console.segments.strip_marks import CHARACTER_PERCENT, GROUP, Mark, with_label_rows
-from console.segments.strip_scale import Scale
+from console.segments.log_diagram_axis_labels import AxisLabel, offset_labels, time_labels
+from console.segments.log_diagram_marks import CHARACTER_PERCENT, GROUP, Mark, with_label_rows
+from console.segments.log_diagram_scale import Scale
 from console.ui import numbers, times
 
 Json = dict[str, Any]
@@ -26,10 +26,10 @@ _PADDING_PERCENT = 0.7  # of a label in a file
 
 
 @dataclass(frozen=True, slots=True)
-class StripFile:
+class DiagramFile:
     """The log file of a segment. `size` and `codec` are labels, empty if they have no room.
 
-    `tone` is looked-up, active, or by the codec: main (Strip.main_codec), other or unknown.
+    `tone` is looked-up, active, or by the codec: main (LogDiagram.main_codec), other or unknown.
     """
 
     base_offset: int
@@ -43,10 +43,10 @@ class StripFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Strip:
+class LogDiagram:
     """`main_codec` is the codec of most bytes; `other_codecs` are separated by commas."""
 
-    files: list[StripFile]
+    files: list[DiagramFile]
     marks: list[Mark]
     offsets: list[AxisLabel]
     times: list[AxisLabel]
@@ -101,9 +101,9 @@ class Strip:
         ]
 
 
-def strip_of(
+def log_diagram_of(
     segments: Sequence[Json], scale: Scale, marks: Sequence[Mark], looked_up: int | None = None
-) -> Strip:
+) -> LogDiagram:
     """`segments` as in PartitionLog; `looked_up`: the base offset of the segment of a look-up."""
     sizes: Counter[str] = Counter()
     for each in segments:
@@ -114,7 +114,7 @@ def strip_of(
         _file(each, scale.edges[n], scale.edges[n + 1], main, looked_up)
         for n, each in enumerate(segments)
     ]
-    return Strip(
+    return LogDiagram(
         files,
         with_label_rows(marks),
         offset_labels(scale),
@@ -124,7 +124,7 @@ def strip_of(
     )
 
 
-def _file(segment: Json, start: float, end: float, main: str, looked_up: int | None) -> StripFile:
+def _file(segment: Json, start: float, end: float, main: str, looked_up: int | None) -> DiagramFile:
     width = round(end - start, 3)
     size, codec = numbers.size(segment["size_bytes"]), str(segment["compression"])
     if segment["is_rounded"]:
@@ -135,7 +135,7 @@ def _file(segment: Json, start: float, end: float, main: str, looked_up: int | N
         tone = "active"
     if segment["base_offset"] == looked_up:
         tone = "looked-up"
-    return StripFile(
+    return DiagramFile(
         segment["base_offset"], start, width, tone, segment["is_due"],
         size if _fits(size, width) else "", codec if name and _fits(codec, width) else "",
         _title(segment, size, codec),
