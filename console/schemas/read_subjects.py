@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
-from console.schemas.registry_errors import registry_errors
+from console.schemas.registry_error_mapping import registry_errors
 from console.schemas.schema_diff import Line, comparison, formatted_text
 from monitoring.error_reason import Reason
 from monitoring.gateway.errors import NotFound

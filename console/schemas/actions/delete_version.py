@@ -10,7 +10,7 @@ from console.actions.draft import Change, Draft, Facts, Proposal, Step
 from console.actions.models import Plan
 from console.schemas.actions.schema_in_plan import params_of, schema_of
 from console.schemas.actions.subject_target import SUBJECT_TARGET
-from console.schemas.registry_errors import registry_errors
+from console.schemas.registry_error_mapping import registry_errors
 from monitoring.error_reason import Reason
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import Gateway
