@@ -16,8 +16,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from console.ui.table_query import Column, TableQuery
+from monitoring.partial_sum import PartialSum
 from monitoring.spreadsheet_formulas import without_formula
-from monitoring.sum_of_known_parts import SumOfKnownParts
 
 ROWS_MAX = 100_000
 
@@ -59,7 +59,7 @@ def _value(column: Column, row: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
-    if isinstance(value, SumOfKnownParts):
+    if isinstance(value, PartialSum):
         value = value.value
     if value is None or isinstance(value, int | float):
         return value

@@ -1,17 +1,17 @@
 """Formats figures: one format for each kind, and "—" for unknown values.
 
-An incomplete sum (monitoring/sum_of_known_parts.py) has "≥" before it.
+An incomplete sum (monitoring/partial_sum.py) has "≥" before it.
 """
 
 from collections.abc import Callable
 from functools import wraps
 
-from monitoring.sum_of_known_parts import SumOfKnownParts
+from monitoring.partial_sum import PartialSum
 
 UNKNOWN = "—"
 _THIN = "\u202f"  # narrow no-break space between thousands
 
-Figure = float | SumOfKnownParts | None  # None = unknown
+Figure = float | PartialSum | None  # None = unknown
 
 
 def _accepts_figure(write: Callable[[float], str]) -> Callable[[Figure], str]:
@@ -19,7 +19,7 @@ def _accepts_figure(write: Callable[[float], str]) -> Callable[[Figure], str]:
 
     @wraps(write)
     def written(value: Figure) -> str:
-        if isinstance(value, SumOfKnownParts):
+        if isinstance(value, PartialSum):
             at_least = "≥ " if value.is_partial else ""
             return at_least + written(value.value)
         return UNKNOWN if value is None else write(value)

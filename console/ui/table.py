@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from console.ui.table_query import PAGE_SIZE, Column, TableQuery
-from monitoring.sum_of_known_parts import SumOfKnownParts
+from monitoring.partial_sum import PartialSum
 
 __all__ = ["PAGE_SIZE", "Column", "Table"]
 
@@ -25,7 +25,7 @@ class Table(TableQuery):
         sort_value = self.sorted_by.value
         assert callable(sort_value)
         values = map(sort_value, rows)
-        keys: list[Any] = [v.value if isinstance(v, SumOfKnownParts) else v for v in values]
+        keys: list[Any] = [v.value if isinstance(v, PartialSum) else v for v in values]
         # Indexes are sorted, since 10,000 pairs (key, row) a request start garbage collections.
         known = [index for index, key in enumerate(keys) if key is not None]
         known.sort(key=keys.__getitem__, reverse=self.is_descending)

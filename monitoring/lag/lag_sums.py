@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.lag.formula import counted_lag, has_lag, lag_between
-from monitoring.sum_of_known_parts import SumOfKnownParts
+from monitoring.partial_sum import PartialSum
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class LagSums:
         """The entries with these indices."""
         return LagSums(*(getattr(self, field.name)[codes] for field in fields(self)))
 
-    def __getitem__(self, code: int) -> SumOfKnownParts:
+    def __getitem__(self, code: int) -> PartialSum:
         """Partitions without a commit have no lag and are not counted."""
-        return SumOfKnownParts(
+        return PartialSum(
             int(self.lag[code]) if self.known[code] else None,
             int(self.end_unknown[code]),
             int(self.partitions[code] - self.not_committed[code]),

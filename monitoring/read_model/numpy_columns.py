@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.sum_of_known_parts import SumOfKnownParts
+from monitoring.partial_sum import PartialSum
 
 Floats = np.ndarray
 
@@ -90,7 +90,7 @@ class Sums:
     missing: np.ndarray
     part_counts: np.ndarray
     unit: str = "partitions"
-    _cache: dict[int, SumOfKnownParts] = field(default_factory=dict)
+    _cache: dict[int, PartialSum] = field(default_factory=dict)
 
     @classmethod
     def by_code(cls, values: Floats, codes: np.ndarray, n: int) -> "Sums":
@@ -103,23 +103,23 @@ class Sums:
         sums[missing == part_counts] = np.nan
         return cls(sums, missing, part_counts)
 
-    def __getitem__(self, code: int) -> SumOfKnownParts:
+    def __getitem__(self, code: int) -> PartialSum:
         """The sum for one code, cached: tables are sorted by it repeatedly."""
         known_sum = self._cache.get(code)
         if known_sum is None:
             value, missing = float_or_none(self.values[code]), int(self.missing[code])
             total = int(self.part_counts[code])
-            known_sum = self._cache[code] = SumOfKnownParts(value, missing, total, self.unit)
+            known_sum = self._cache[code] = PartialSum(value, missing, total, self.unit)
         return known_sum
 
-    def total(self, mask: np.ndarray | None = None) -> SumOfKnownParts:
+    def total(self, mask: np.ndarray | None = None) -> PartialSum:
         """The sum of all codes, or of those that `mask` selects."""
         selection = slice(None) if mask is None else mask
         values = self.values[selection]
         known = values[~np.isnan(values)]
         value = float(known.sum()) if len(known) else None
         missing = int(self.missing[selection].sum())
-        return SumOfKnownParts(value, missing, int(self.part_counts[selection].sum()), self.unit)
+        return PartialSum(value, missing, int(self.part_counts[selection].sum()), self.unit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from typing import Protocol
 import numpy as np
 
 from monitoring.lag.lag_state import LagState
+from monitoring.partial_sum import PartialSum
 from monitoring.read_model.numpy_columns import float_or_none, int_or_none
 from monitoring.read_model.partition_columns import TopicColumns
 from monitoring.read_model.placement import Placement
-from monitoring.sum_of_known_parts import SumOfKnownParts
 
 
 def _difference(one: float | None, other: float | None) -> float | None:
@@ -125,30 +125,30 @@ class TopicRow:
         return int(self._columns.replication[self._code])
 
     @property
-    def offset_count(self) -> SumOfKnownParts:
+    def offset_count(self) -> PartialSum:
         """End offsets − start offsets: more than the records in a compacted topic."""
         return self._columns.offset_count[self._code]
 
     @property
-    def size_bytes(self) -> SumOfKnownParts:
+    def size_bytes(self) -> PartialSum:
         """The size of the leaders' replicas."""
         return self._columns.size[self._code]
 
     @property
-    def disk_bytes(self) -> SumOfKnownParts:
+    def disk_bytes(self) -> PartialSum:
         """The size of all replicas."""
         return self._columns.disk[self._code]
 
     @property
-    def messages_rate(self) -> SumOfKnownParts:
+    def messages_rate(self) -> PartialSum:
         return self._columns.messages_rate[self._code]
 
     @property
-    def bytes_in_rate(self) -> SumOfKnownParts:
+    def bytes_in_rate(self) -> PartialSum:
         return self._columns.bytes_in_rate[self._code]
 
     @property
-    def bytes_out_rate(self) -> SumOfKnownParts:
+    def bytes_out_rate(self) -> PartialSum:
         return self._columns.bytes_out_rate[self._code]
 
     @property
@@ -294,7 +294,7 @@ class TopicOfGroupRow:
     """One topic that a group reads."""
 
     topic: str
-    lag: SumOfKnownParts
+    lag: PartialSum
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,11 +342,11 @@ class Totals:
     topics_idle: int = 0
     groups: int = 0
     groups_silent: int = 0  # groups whose coordinators do not answer
-    disk_bytes: SumOfKnownParts = field(default_factory=SumOfKnownParts)
+    disk_bytes: PartialSum = field(default_factory=PartialSum)
     # The sums over the disks of all brokers.
-    disk_free_bytes: SumOfKnownParts = field(default_factory=SumOfKnownParts)
-    disk_total_bytes: SumOfKnownParts = field(default_factory=SumOfKnownParts)
-    messages_rate: SumOfKnownParts = field(default_factory=SumOfKnownParts)
-    bytes_in_rate: SumOfKnownParts = field(default_factory=SumOfKnownParts)
-    bytes_out_rate: SumOfKnownParts = field(default_factory=SumOfKnownParts)
-    lag: SumOfKnownParts = field(default_factory=SumOfKnownParts)
+    disk_free_bytes: PartialSum = field(default_factory=PartialSum)
+    disk_total_bytes: PartialSum = field(default_factory=PartialSum)
+    messages_rate: PartialSum = field(default_factory=PartialSum)
+    bytes_in_rate: PartialSum = field(default_factory=PartialSum)
+    bytes_out_rate: PartialSum = field(default_factory=PartialSum)
+    lag: PartialSum = field(default_factory=PartialSum)

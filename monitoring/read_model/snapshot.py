@@ -15,6 +15,7 @@ import pyarrow as pa
 from django.utils.functional import cached_property
 
 from monitoring.lag.lag_state import LagState
+from monitoring.partial_sum import PartialSum
 from monitoring.read_model import name_search
 from monitoring.read_model.broker_rows import broker_rows
 from monitoring.read_model.group_rows import GroupRows
@@ -37,7 +38,6 @@ from monitoring.read_model.row_types import (
 from monitoring.read_model.scope_masks import ScopeMasks
 from monitoring.read_model.tick_columns import TickColumns
 from monitoring.scope import EVERYTHING, Scope
-from monitoring.sum_of_known_parts import SumOfKnownParts
 from monitoring.ticks.tick import Tick
 
 _NO_CODE = -2  # of an unknown topic; −1 stands for a group without topics
@@ -371,16 +371,16 @@ class Snapshot:
         )
 
     @property
-    def _lag(self) -> SumOfKnownParts:
+    def _lag(self) -> PartialSum:
         """The total lag of all groups."""
         sums = self._group_rows.sums
         total = sums.sums_by(np.zeros(len(sums.lag), dtype=np.int64), 1)
         return replace(total[0], has_unseen_parts=not self.tick.groups_complete)
 
 
-def _total(values: Iterable[float | None]) -> SumOfKnownParts:
+def _total(values: Iterable[float | None]) -> PartialSum:
     """The sum of the brokers' known values."""
     all_values = list(values)
     known = [value for value in all_values if value is not None]
     value = float(sum(known)) if known else None
-    return SumOfKnownParts(value, len(all_values) - len(known), len(all_values), "brokers")
+    return PartialSum(value, len(all_values) - len(known), len(all_values), "brokers")

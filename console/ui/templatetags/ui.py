@@ -22,8 +22,8 @@ from console.ui import links, numbers, sparkline, texts, times
 from console.ui.table_query import TableQuery
 from console.ui.tones import TONES, icon_of
 from monitoring.clock import now_ms
+from monitoring.partial_sum import PartialSum
 from monitoring.read_model.row_types import LastRecord
-from monitoring.sum_of_known_parts import SumOfKnownParts
 
 register = template.Library()
 _CLOCK_SKEW_MS = 60_000  # a timestamp so far ahead may come from a producer's clock
@@ -47,17 +47,17 @@ def ahead(lag: Any) -> SafeString:
 
 
 def _with_notes(write: Callable[[numbers.Figure], str]) -> Callable[[numbers.Figure], str]:
-    """The filter for `write`. For a SumOfKnownParts, the tooltip says what is missing from the sum,
+    """The filter for `write`. For a PartialSum, the tooltip says what is missing from the sum,
     and a note says how many partitions are ahead."""
 
     @wraps(write)
     def with_notes(value: numbers.Figure) -> str:
         text = write(value)
-        if isinstance(value, SumOfKnownParts) and value.missing_note:
+        if isinstance(value, PartialSum) and value.missing_note:
             text = format_html(
                 '<span class="at-least" title="{}">{}</span>', value.missing_note, text
             )
-        if isinstance(value, SumOfKnownParts) and value.ahead:
+        if isinstance(value, PartialSum) and value.ahead:
             return format_html("{} {}", text, ahead(value))
         return text
 

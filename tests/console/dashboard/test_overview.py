@@ -3,7 +3,7 @@
 from console.accounts.rights import rights_of
 from console.dashboard import overview
 from console.live import snapshot_cache
-from monitoring.sum_of_known_parts import SumOfKnownParts
+from monitoring.partial_sum import PartialSum
 from tests.console.conftest import BROKERS, PARTITIONS, a_user, sample, sample_next
 
 
@@ -62,7 +62,7 @@ def test_the_fullest_broker_and_the_space_left_are_told(local, admin, client_of)
     snapshot_cache.refresh("local")
     context = overview.context(local, rights_of(admin, local))
     assert (context["fullest"]["id"], context["fullest"]["tone"]) == (2, "warning")
-    assert context["totals"].disk_free_bytes == SumOfKnownParts(50, 1, 3, "brokers")
+    assert context["totals"].disk_free_bytes == PartialSum(50, 1, 3, "brokers")
     page = client_of(admin).get("/c/local/").content.decode()
     assert "full on broker 2" in page
     assert "Largest topics" in page

@@ -11,7 +11,7 @@ from console.audit import write_entry
 from console.ui import csv_export
 from console.ui.csv_export import to_csv
 from console.ui.table import Column, Table
-from monitoring.sum_of_known_parts import SumOfKnownParts
+from monitoring.partial_sum import PartialSum
 
 COLUMNS = [
     Column("name", "Name", lambda row: row.name),
@@ -29,7 +29,7 @@ def table(params, *rows):
 
 
 def row(name, value, missing=0):
-    return SimpleNamespace(name=name, lag=SumOfKnownParts(value, missing, 1))
+    return SimpleNamespace(name=name, lag=PartialSum(value, missing, 1))
 
 
 def test_all_pages_are_exported_in_the_order_of_the_table():

@@ -1,7 +1,7 @@
 import pytest
 
 from console.ui import numbers
-from monitoring.sum_of_known_parts import SumOfKnownParts
+from monitoring.partial_sum import PartialSum
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def test_unknown_values_are_never_shown_as_zero(write):
 @pytest.mark.parametrize(
     ("figure", "text"),
     [
-        (SumOfKnownParts(1234, 0, 3), "1 234"),
-        (SumOfKnownParts(1234, 1, 3), "≥ 1 234"),
-        (SumOfKnownParts(0, 1, 3), "≥ 0"),
-        (SumOfKnownParts(12, 0, 3, has_unseen_parts=True), "≥ 12"),
-        (SumOfKnownParts(None, 3, 3), "—"),
+        (PartialSum(1234, 0, 3), "1 234"),
+        (PartialSum(1234, 1, 3), "≥ 1 234"),
+        (PartialSum(0, 1, 3), "≥ 0"),
+        (PartialSum(12, 0, 3, has_unseen_parts=True), "≥ 12"),
+        (PartialSum(None, 3, 3), "—"),
     ],
 )
 def test_an_incomplete_sum_is_marked(figure, text):
@@ -50,12 +50,10 @@ def test_an_incomplete_sum_is_marked(figure, text):
 
 
 def test_a_sum_has_notes_on_missing_parts():
-    assert SumOfKnownParts(5, 0, 9).missing_note == ""
-    assert SumOfKnownParts(5, 1, 9).missing_note == "1 of 9 partitions is not known."
-    assert SumOfKnownParts(5, 2, 9, "replicas").missing_note == "2 of 9 replicas are not known."
-    assert (
-        "coordinators that do not answer" in SumOfKnownParts(5, has_unseen_parts=True).missing_note
-    )
+    assert PartialSum(5, 0, 9).missing_note == ""
+    assert PartialSum(5, 1, 9).missing_note == "1 of 9 partitions is not known."
+    assert PartialSum(5, 2, 9, "replicas").missing_note == "2 of 9 replicas are not known."
+    assert "coordinators that do not answer" in PartialSum(5, has_unseen_parts=True).missing_note
 
 
 def test_a_rate_of_offsets_that_went_back_has_a_minus_sign():

@@ -1,7 +1,7 @@
 import numpy as np
 
 from monitoring.lag.lag_sums import LagSums
-from monitoring.sum_of_known_parts import SumOfKnownParts
+from monitoring.partial_sum import PartialSum
 from tests.monitoring.tick_factory import make_tick
 
 ROWS = ((10, 4), (10, None), (None, 3), (5, 9), (7, 7))
@@ -19,7 +19,7 @@ def sums_of_rows() -> LagSums:
 
 def test_a_sum_counts_a_partition_that_is_ahead_as_0_and_one_of_unknown_end_as_missing():
     sums = sums_of_rows().sums_by(np.zeros(len(ROWS), dtype=np.int64), 1)
-    assert sums[0] == SumOfKnownParts(6, 1, 4, ahead=1, ahead_by=4)
+    assert sums[0] == PartialSum(6, 1, 4, ahead=1, ahead_by=4)
 
 
 def test_only_the_rows_of_the_mask_are_added_by_code():

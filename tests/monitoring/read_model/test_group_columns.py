@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitoring.lag.lag_state import LagState
+from monitoring.partial_sum import PartialSum
 from monitoring.read_model.group_columns import GroupColumns
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.sum_of_known_parts import SumOfKnownParts
 from tests.monitoring.tick_factory import make_tick
 
 
@@ -53,8 +53,8 @@ def test_totals_come_per_group_and_topic_in_order():
     shown = Snapshot.of(make_tick(1, groups=rows))
     assert shown.group_names == ["b", "z"]
     assert [(found.topic, found.lag) for found in shown.topics_of_group("b", 9)] == [
-        ("x", SumOfKnownParts(2, 0, 1)),
-        ("y", SumOfKnownParts(3, 0, 1)),
+        ("x", PartialSum(2, 0, 1)),
+        ("y", PartialSum(3, 0, 1)),
     ]
     assert [found.topic for found in shown.topics_of_group("b", 1)] == ["x"]
 
@@ -83,7 +83,7 @@ def test_the_columns_equal_a_simple_computation(told):
 def plain(told, group, topic):
     committed = [(end, at) for g, t, end, at in told if (g, t) == (group, topic) and at is not None]
     lags = [end - at for end, at in committed if end is not None]
-    return SumOfKnownParts(
+    return PartialSum(
         sum(max(lag, 0) for lag in lags) if lags else None,
         len(committed) - len(lags),
         len(committed),

@@ -3,11 +3,11 @@
 import pytest
 
 from monitoring.lag.lag_state import LagState
+from monitoring.partial_sum import PartialSum
 from monitoring.read_model import group_rows, lag_rows, snapshot
 from monitoring.read_model.row_types import LastRecord
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.scope import Scope
-from monitoring.sum_of_known_parts import SumOfKnownParts
 from tests.monitoring.tick_factory import make_tick
 
 FULL = {
@@ -208,8 +208,8 @@ def test_a_sum_has_the_number_of_unknown_parts():
     )  # fmt: skip
     a, b = Snapshot.of(tick, None).topics
     assert (a.offset_count, a.size_bytes) == (
-        SumOfKnownParts(100, 1, 2),
-        SumOfKnownParts(1000, 1, 2),
+        PartialSum(100, 1, 2),
+        PartialSum(1000, 1, 2),
     )
     assert (a.offset_count.is_partial, a.offset_count.value_if_complete) == (True, None)
     assert (b.offset_count.value, b.offset_count.is_partial) == (None, False)
@@ -220,8 +220,8 @@ def test_data_on_disk_sums_replicas_and_counts_unknown_ones():
         2, partitions=[part("a", 0), part("a", 1, replicas_size_bytes=1000, replicas_reported=1)]
     )
     shown = Snapshot.of(tick, None)
-    assert shown.topics[0].disk_bytes == SumOfKnownParts(3000, 1, 4, "replicas")
-    assert shown.totals.disk_bytes == SumOfKnownParts(3000, 1, 4, "replicas")
+    assert shown.topics[0].disk_bytes == PartialSum(3000, 1, 4, "replicas")
+    assert shown.totals.disk_bytes == PartialSum(3000, 1, 4, "replicas")
 
 
 def test_data_on_disk_is_unknown_in_samples_of_older_versions():
@@ -239,7 +239,7 @@ def test_the_lag_of_a_cluster_has_the_number_of_missing_partitions():
             commit("g", "a", 2, None, 110),
         ],
     )
-    assert Snapshot.of(tick, None).totals.lag == SumOfKnownParts(10, 1, 2)
+    assert Snapshot.of(tick, None).totals.lag == PartialSum(10, 1, 2)
 
 
 def test_partitions_that_are_ahead_count_as_0_and_are_reported():
@@ -253,7 +253,7 @@ def test_partitions_that_are_ahead_count_as_0_and_are_reported():
         ("g", 7, 1, 490),
         ("h", 0, 1, 20),
     ]
-    assert shown.totals.lag == SumOfKnownParts(7, 0, 3, ahead=2, ahead_by=510)
+    assert shown.totals.lag == PartialSum(7, 0, 3, ahead=2, ahead_by=510)
     assert [(row.group, row.ahead_by) for row in shown.readers("a")] == [("g", 490), ("h", 20)]
 
 
@@ -268,7 +268,7 @@ def test_groups_of_a_silent_coordinator_are_listed_without_lag_and_make_the_sum_
         ("g", 10, None),
         ("h", None, 77),
     ]
-    assert shown.totals.lag == SumOfKnownParts(10, 1, 2, has_unseen_parts=True)
+    assert shown.totals.lag == PartialSum(10, 1, 2, has_unseen_parts=True)
     assert shown.totals.groups_silent == 1
     counts = [(LagState.NO_MEMBERS, 1), (LagState.UNKNOWN, 1)]
     assert list(shown.group_lag_states.items()) == counts
@@ -328,7 +328,7 @@ def test_groups_outside_the_scope_are_not_shown_and_their_lag_is_not_summed():
     assert [row.group for row in shown.lags(topic="a")] == ["g"]
     assert shown.lags(group="h") == []
     assert (shown.topics[0].groups, shown.totals.groups) == (1, 1)
-    assert shown.totals.lag == SumOfKnownParts(10, 0, 1)
+    assert shown.totals.lag == PartialSum(10, 0, 1)
     assert shown.group_lag_states == {LagState.NO_MEMBERS: 1}
     assert not shown.shows_all
 

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 
 @dataclass(frozen=True, slots=True)
-class SumOfKnownParts:
+class PartialSum:
     """`value`: the sum of the known parts; None if no part is known.
 
     `missing` of `total` parts are not included. `has_unseen_parts`: there may be more parts. For a
