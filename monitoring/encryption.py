@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import connection, models, transaction
 
 from monitoring import secret_files
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 
 
 class SecretUnreadable(Exception):

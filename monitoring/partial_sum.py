@@ -1,4 +1,4 @@
-"""A sum with the number of its missing parts. Pure.
+"""A sum of the parts that are known, with the number of those that are not. Pure.
 
 Pages never show it as a complete sum: they show "≥ 1 234" with the number of unknown parts
 (console/ui/numbers.py, the filters of console/ui/templatetags/ui.py), "—" if all parts are unknown,

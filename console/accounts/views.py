@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 
-from console.accounts import lockout
+from console.accounts import sign_in_lockout
 from console.accounts.client_address import client_address
 from console.accounts.signals import locked_out, sign_in_refused, signed_in
 
@@ -21,8 +21,8 @@ class Login(auth.LoginView):
 
     def post(self, request, *args, **kwargs) -> HttpResponse:  # type: ignore[no-untyped-def]
         name, address = self._name_and_address()
-        if refused := lockout.refused_attempts(name, address):
-            minutes = lockout.LOCKOUT_SECONDS // 60
+        if refused := sign_in_lockout.refused_attempts(name, address):
+            minutes = sign_in_lockout.LOCKOUT_SECONDS // 60
             if refused == 1:
                 locked_out.send(None, username=name, address=address, minutes=minutes)
             # A new form: validating the posted one would check the password.
@@ -32,7 +32,7 @@ class Login(auth.LoginView):
             }
             response = self.render_to_response(self.get_context_data(form=form, locked=locked))
             response.status_code = 429
-            response["Retry-After"] = str(lockout.LOCKOUT_SECONDS)
+            response["Retry-After"] = str(sign_in_lockout.LOCKOUT_SECONDS)
             return response
         return super().post(request, *args, **kwargs)
 
@@ -44,7 +44,7 @@ class Login(auth.LoginView):
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         response = super().form_valid(form)
         name, address = self._name_and_address()
-        lockout.reset_after_success(name, address)
+        sign_in_lockout.reset_after_success(name, address)
         signed_in.send(Login, user=self.request.user, address=address)
         return response
 

@@ -7,7 +7,7 @@ class ActionsConfig(AppConfig):
     name = "console.actions"
 
     def ready(self) -> None:
-        from console.actions.reason_texts import TEXTS
-        from monitoring.reasons import add_texts
+        from console.actions.plan_outcome_texts import TEXTS
+        from monitoring.error_reason import add_texts
 
         add_texts(TEXTS)

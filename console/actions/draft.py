@@ -16,7 +16,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from console.ui.texts import first_lines
-from monitoring.reason_translation import translated
+from monitoring.translate_error_reason import translated
 
 Facts = Mapping[str, Any]  # JSON-able
 
@@ -24,8 +24,8 @@ Facts = Mapping[str, Any]  # JSON-able
 class PlanRefused(Exception):
     """The change is not possible; the message says why and what to do.
 
-    The message is a Reason (monitoring/reasons.py) if the plan stores it as its outcome; else it is
-    a text in the user's language.
+    The message is a Reason (monitoring/error_reason.py) if the plan stores it as its outcome; else
+    it is a text in the user's language.
     """
 
     def __init__(self, message: str) -> None:

@@ -9,7 +9,7 @@ from console.actions.draft import StepState
 from console.actions.models import Plan
 from console.actions.progress import end_running_step
 from console.audit import write_entry as audit
-from monitoring.reasons import Reason, dumps
+from monitoring.error_reason import Reason, dumps
 
 
 @transaction.atomic

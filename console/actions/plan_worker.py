@@ -13,10 +13,10 @@ from console.actions.finish_plan import finish, finish_stopped
 from console.actions.models import Plan
 from console.actions.progress import PlanProgress
 from console.audit.models import PLANS_KEPT
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 
 log = logging.getLogger(__name__)
 _BEGUN_PERCENT = 5  # of the progress: half of progress.READ_PERCENT

@@ -8,7 +8,7 @@ from console.actions import models
 from console.actions.action_type import ITEMS, ActionType, ApplyProgress, Stopped
 from console.actions.draft import StepState
 from console.actions.models import Plan
-from monitoring.reasons import dumps
+from monitoring.error_reason import dumps
 
 SAVE_EVERY_S = 0.5  # many items may end within a second
 READ_PERCENT = 10  # of the progress: reading the facts again, before the first step

@@ -23,9 +23,9 @@ from console.actions.plan_readers import may_read, shows_targets, stored_scope
 from console.audit import write_entry as audit
 from console.live import snapshot_cache
 from monitoring.clock import now_ms
+from monitoring.error_reason import Reason, dumps
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from monitoring.reasons import Reason, dumps
 
 # A key in the facts of every plan, so that it is not applied to another cluster.
 CLUSTER_ID = "cluster_id"

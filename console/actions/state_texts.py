@@ -10,7 +10,7 @@ from console.actions.draft import StepState
 from console.actions.models import FAILED, REFUSED, Plan
 from console.ui import numbers
 from console.ui.texts import sentence
-from monitoring.reasons import Reason, loads
+from monitoring.error_reason import Reason, loads
 
 ITEMS_MAX = 200  # on the page of a plan
 # Values of Plan.current_step before the first step.

@@ -16,9 +16,9 @@ from console.egress.services import query_to_allow
 from console.live import snapshot_cache
 from console.ui.queryset_table import QuerySetTable
 from console.ui.table import Column, Table
+from monitoring.error_reason import loads
 from monitoring.models import Alert, AlertDelivery, Cluster
-from monitoring.reason_translation import translated
-from monitoring.reasons import loads
+from monitoring.translate_error_reason import translated
 
 
 def alerts(

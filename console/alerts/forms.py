@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.accounts import connection_rate_limit
+from console.accounts import outgoing_connection_rate_limit
 from console.accounts.rights import Rights, may
 from console.egress.services import query_to_allow
 from monitoring.egress.models import EgressTarget, allowed_for
@@ -20,7 +20,7 @@ from monitoring.egress.url_checks import (
 )
 from monitoring.encryption import SecretUnreadable, missing_key_problem
 from monitoring.models import AlertRule
-from monitoring.reason_translation import translated
+from monitoring.translate_error_reason import translated
 
 _PATTERN = re.compile(r"^[^\s\x00-\x1f]+$")
 
@@ -123,7 +123,7 @@ class RuleForm(forms.ModelForm):  # type: ignore[type-arg]
         url = str(self.cleaned_data["url"]).strip()
         if not url:
             return url
-        if not connection_rate_limit.allows("webhook-url", self._user):
+        if not outgoing_connection_rate_limit.allows("webhook-url", self._user):
             raise ValidationError(_("Too many URLs were checked. Wait a minute and try again."))
         try:
             check_url(url, allowed_for(EgressTarget.Purpose.WEBHOOK))

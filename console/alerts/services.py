@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
-from console.accounts import connection_rate_limit
+from console.accounts import outgoing_connection_rate_limit
 from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.alerts.forms import RuleForm
@@ -93,7 +93,7 @@ def delete(principal: Principal, rule: AlertRule) -> bool:
 
 def send_test(principal: Principal, rule: AlertRule) -> bool:
     """Send a test message; False if this user sent too many in the last minute."""
-    if not connection_rate_limit.allows("alert-test", principal.user):
+    if not outgoing_connection_rate_limit.allows("alert-test", principal.user):
         return False
     payload = example_payload(rule, now_ms())
     with transaction.atomic():

@@ -9,12 +9,12 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from console.accounts.rights import rights_of
-from console.audit.json_lines_file import JsonLinesFile
+from console.audit.rotating_json_log import RotatingJsonLog
 from monitoring.clock import now_ms
 
 PATH_LENGTH_MAX = 300
 
-_lines = JsonLinesFile(settings.AERIE_LOGS / "access.jsonl")
+_lines = RotatingJsonLog(settings.AERIE_LOGS / "access.jsonl")
 # Class of status ("2xx") → number of responses of this process; for /metrics.
 responses_by_status: Counter[str] = Counter()
 

@@ -1,4 +1,4 @@
-"""The page of the audit log; filters, search and paging run in the database."""
+"""The page of the audit log, and its CSV; filters, search and paging run in the database."""
 
 import json
 from typing import Any
@@ -14,13 +14,12 @@ from console.accounts.decorators import requires
 from console.accounts.request_types import ClusterRequest, UserRequest
 from console.audit import visible_entries
 from console.audit.forms import SIGN_INS, AuditFilter
-from console.audit.key_titles import key_title
 from console.audit.models import PLANS_KEPT, AuditEntry
 from console.ui.csv_export import page_or_csv
 from console.ui.day_range import day_links
 from console.ui.queryset_table import Column, QuerySetTable
 from console.ui.texts import sentence
-from monitoring.reasons import loads
+from monitoring.error_reason import loads
 
 SEARCHED = ("actor_name", "action", "cluster", "resource", "outcome")
 
@@ -96,7 +95,7 @@ def _plan_url(entry: AuditEntry) -> str:
 def _row(entry: AuditEntry) -> dict[str, Any]:
     keys = [*entry.before, *(key for key in entry.after if key not in entry.before)]
     changed = [
-        (key_title(key), entry.before.get(key), entry.after.get(key))
+        (_key_title(key), entry.before.get(key), entry.after.get(key))
         for key in keys
         if entry.before.get(key) != entry.after.get(key)
     ]
@@ -107,3 +106,14 @@ def _row(entry: AuditEntry) -> dict[str, Any]:
         "changed": changed,
         "detail": sentence(loads(entry.detail)),
     }
+
+
+def _key_title(key: str) -> str:
+    """The title of a key of `before` and `after`; unknown keys are shown unchanged."""
+    return {
+        "topic": _("Topic"),
+        "partitions": _("Partitions"),
+        "replication_factor": _("Replication factor"),
+        "offsets": _("Offsets"),
+        "size_bytes": _("Size in bytes"),
+    }.get(key, key)

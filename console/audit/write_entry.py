@@ -11,10 +11,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from console.accounts.principal import Principal
-from console.audit.json_lines_file import JsonLinesFile
 from console.audit.models import AuditEntry
+from console.audit.rotating_json_log import RotatingJsonLog
 
-_lines = JsonLinesFile(settings.AERIE_LOGS / "audit.jsonl")
+_lines = RotatingJsonLog(settings.AERIE_LOGS / "audit.jsonl")
 
 
 def record(

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from console.accounts.request_types import ClusterRequest
-from console.charts import make_chart, measures, other_subject
+from console.charts import make_chart, measures, other_resource_field
 from console.charts.chart_query import ChartQuery
 from console.charts.time_ranges import COMPARE_TITLES, RANGES_MS, range_of
 from monitoring.models import Cluster
@@ -34,7 +34,7 @@ def context(request: ClusterRequest, queries: Sequence[ChartQuery]) -> dict[str,
     """
     chosen, compare = range_of(request.GET)
     visible_queries = [query for query in queries if make_chart.may_see(request.rights, query)]
-    field = other_subject.field(request, visible_queries[0]) if visible_queries else None
+    field = other_resource_field.field(request, visible_queries[0]) if visible_queries else None
     other = field.name if field and not field.error else ""
     url = reverse("chart", args=[request.cluster.slug])
     shared = _parameters(chosen, compare, other)

@@ -25,10 +25,10 @@ from console.charts.read_lines import Line, Unanswered
 from console.charts.time_ranges import COMPARE_MS
 from console.ui import times
 from console.ui.texts import sentence, written_history
+from monitoring.error_reason import loads
 from monitoring.history import written_range
 from monitoring.history.root_folder import current
 from monitoring.history.series import Gap, Range
-from monitoring.reasons import loads
 from monitoring.scope import ANY
 
 _MS = 1000

@@ -12,11 +12,11 @@ from console.accounts.error_texts import group_not_found, topic_not_found
 from console.accounts.request_types import ClusterRequest
 from console.charts import make_chart
 from console.charts.chart_query import ChartQuery, InvalidQuery, parse
-from console.charts.hung_store import HungStore
+from console.charts.history_circuit_breaker import HistoryCircuitBreaker
 from monitoring.clock import now_ms
 
 log = logging.getLogger(__name__)
-_hung_store = HungStore()
+_circuit_breaker = HistoryCircuitBreaker()
 
 
 @require_safe
@@ -30,12 +30,12 @@ def chart(request: ClusterRequest, cluster: str) -> HttpResponse:
     if not make_chart.may_see(request.rights, query):
         raise Http404(_not_found(query))
     began_s = time.monotonic()
-    if not _hung_store.is_hung(began_s):
+    if not _circuit_breaker.is_open(began_s):
         try:
             return JsonResponse(make_chart.chart(cluster, request.rights, query, now_ms()))
         except OSError as error:
             log.warning("a chart of %s: the stored history cannot be read: %s", cluster, error)
-            _hung_store.add_failure(began_s, time.monotonic())
+            _circuit_breaker.add_failure(began_s, time.monotonic())
     why = _("The stored history cannot be read. The log of the web process names the file.")
     return JsonResponse({"error": why}, status=503)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from console.accounts import connection_rate_limit
+from console.accounts import outgoing_connection_rate_limit
 from console.accounts.principal import Principal
 from console.clusters import connection_steps
 from console.clusters.connection_error_texts import explain
@@ -52,7 +52,7 @@ def check_connection(principal: Principal, cluster: Cluster) -> ConnectionResult
     For admins only and rate-limited, since it makes the server open connections to addresses that a
     user entered. It never raises.
     """
-    if not connection_rate_limit.allows("connection-test", principal.user):
+    if not outgoing_connection_rate_limit.allows("connection-test", principal.user):
         return ConnectionResult(
             ok=False, title=_("Too many tests"), text=_("Wait a minute and test again.")
         )

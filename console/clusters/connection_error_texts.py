@@ -8,9 +8,9 @@ from django.utils.translation import gettext_noop
 
 from console.clusters.connection_steps import Step
 from console.ui.texts import sentence
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused, Unsupported
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 
 
 class Explanation(NamedTuple):

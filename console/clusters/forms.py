@@ -11,7 +11,7 @@ from console.clusters.metrics_form import MetricsForm
 from monitoring.clusters.security_columns import SECRETS
 from monitoring.encryption import missing_key_problem
 from monitoring.models import Cluster
-from monitoring.reason_translation import translated
+from monitoring.translate_error_reason import translated
 
 # Slugs that would be ambiguous in URLs or Redis keys.
 RESERVED = {"add", "all", "none"}

@@ -8,7 +8,7 @@ from django.db import transaction
 from console.accounts.principal import Principal
 from console.audit import write_entry as audit
 from monitoring.egress.models import TARGETS_MAX, EgressTarget
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 
 
 def is_full() -> bool:

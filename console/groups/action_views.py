@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.accounts import connection_rate_limit
+from console.accounts import outgoing_connection_rate_limit
 from console.accounts.decorators import requires
 from console.accounts.error_texts import group_not_found
 from console.accounts.request_types import ClusterRequest
@@ -26,8 +26,8 @@ from console.actions.redirect_to_plan import (
 from console.groups import offset_plans
 from console.groups.actions.members_check import members_text
 from console.groups.forms import DeleteOffsetsForm, ResetForm
+from console.groups.read_partitions_to_reset import resolve
 from console.groups.reset_preview import preview_of
-from console.groups.reset_resolution import resolve
 from console.live import snapshot_cache
 from monitoring.gateway.errors import GatewayError
 
@@ -57,7 +57,9 @@ def preview_reset(request: ClusterRequest, cluster: str, group: str) -> HttpResp
     form = ResetForm(request.POST, request.FILES or None, group, page["topics"])
     context: dict[str, Any] = {}
     try:
-        if not connection_rate_limit.allows("reset-preview", request.user, PREVIEWS_PER_MINUTE_MAX):
+        if not outgoing_connection_rate_limit.allows(
+            "reset-preview", request.user, PREVIEWS_PER_MINUTE_MAX
+        ):
             raise PlanRefused(_("Too many previews. Wait a minute, or review the plan."))
         if form.is_valid():
             resolved = resolve(request.principal, request.cluster, group, form.reset())

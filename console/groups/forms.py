@@ -7,13 +7,13 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from console.groups.offsets_file import offsets_of_file
-from console.groups.reset_resolution import Reset
-from console.groups.reset_rules import (
+from console.groups.compute_reset_offsets import (
     InvalidInput,
     ResetTo,
     duration_ms,
 )
+from console.groups.offsets_file import offsets_of_file
+from console.groups.read_partitions_to_reset import Reset
 from console.ui.datetime_input import DateTimeInput, milliseconds_of
 from console.ui.kafka_number_limits import OFFSET_MAX
 from console.ui.partition_ranges import InvalidRange, partition_numbers

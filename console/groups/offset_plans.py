@@ -10,8 +10,8 @@ from console.actions.action_type import Params
 from console.actions.draft import PlanRefused
 from console.actions.models import Plan
 from console.groups.actions.reset_offsets import ResetOffsets
-from console.groups.reset_resolution import Reset, resolve
-from console.groups.reset_rules import ResetTo
+from console.groups.compute_reset_offsets import ResetTo
+from console.groups.read_partitions_to_reset import Reset, resolve
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.models import Cluster

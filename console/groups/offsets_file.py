@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from console.groups.reset_rules import PARTITIONS_MAX, InvalidInput
+from console.groups.compute_reset_offsets import PARTITIONS_MAX, InvalidInput
 from console.ui.kafka_number_limits import OFFSET_MAX
 from monitoring.gateway.topic_partition import TopicPartition
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from console.actions.draft import Figure
 from console.groups.actions.reset_offsets import figures_of
-from console.groups.reset_resolution import ResolvedReset
-from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
+from console.groups.compute_reset_offsets import CommitInLog, ResetEffect, reset_effect
+from console.groups.read_partitions_to_reset import ResolvedReset
 
 ROWS_MAX = 100
 # In units of the drawing, which is 260 wide: the start of a log with a break, the offset that is

@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from console.audit.access_log import responses_by_status
+from console.health.cluster_sample_metrics import cluster_sample_metrics
 from console.health.pipeline_metrics import pipeline_metrics
 from console.health.prometheus_text import counter, gauge
-from console.health.sample_metrics import sample_metrics
 
 
 @login_not_required
@@ -23,7 +23,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
     lines = [
         *counter("aerie_http_requests_total", (({"status": kind}, n) for kind, n in responses)),
         *gauge("aerie_tick_seconds", [({}, settings.AERIE_TICK_SECONDS)]),
-        *sample_metrics(),
+        *cluster_sample_metrics(),
         *pipeline_metrics(),
     ]
     content_type = "text/plain; version=0.0.4; charset=utf-8"

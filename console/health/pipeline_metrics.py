@@ -9,14 +9,14 @@ from django.db.models import Count
 
 from console.health.prometheus_text import Sample, gauge
 from monitoring.clock import now_ms
+from monitoring.error_reason import Reason, loads
+from monitoring.error_reason_texts import PIPELINE
 from monitoring.history import flush_state, history_disk
 from monitoring.history.levels import HOUR_MS
 from monitoring.history.root_folder import current
 from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline import backfill
 from monitoring.pipeline.models import Backfill, RunState
-from monitoring.reason_texts import PIPELINE
-from monitoring.reasons import Reason, loads
 from monitoring.redis_client import RedisDown
 
 _OTHER = "other"  # the reason of a run that an older version stored, or a newer one

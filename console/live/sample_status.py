@@ -8,12 +8,12 @@ from django.utils.translation import gettext as _
 
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
+from monitoring.error_reason import Reason
 from monitoring.read_model.row_types import BrokerRow
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.reason_translation import translated
-from monitoring.reasons import Reason
 from monitoring.scope import EVERYTHING, Scope
 from monitoring.ticks.tick import Tick
+from monitoring.translate_error_reason import translated
 
 LATE_INTERVALS, LATE_SLACK_MS = 2, 1500  # static/app/live.js waits as long
 

@@ -13,13 +13,13 @@ from console.accounts.rights import Rights
 from console.ui import readiness_texts, times
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
+from monitoring.error_reason import loads
 from monitoring.history import flush_state, history_disk
 from monitoring.history.levels import DAY_MS, LEVELS, Level
 from monitoring.history.root_folder import current
 from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, PipelineState
 from monitoring.pipeline import backfill, cluster_lock
 from monitoring.pipeline.models import RunState
-from monitoring.reasons import loads
 from monitoring.redis_client import RedisDown
 
 _RUNS_SHOWN = 20

@@ -11,8 +11,8 @@ class ProduceConfig(AppConfig):
         from console.produce.actions.copy_records import CopyRecords
         from console.produce.actions.mock_records import WriteMockRecords
         from console.produce.actions.write_records import WriteRecords
-        from console.produce.reason_texts import TEXTS
-        from monitoring.reasons import add_texts
+        from console.produce.plan_outcome_texts import TEXTS
+        from monitoring.error_reason import add_texts
 
         add_texts(TEXTS)
         register(WriteRecords())

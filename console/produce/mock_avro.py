@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from console.produce.data_formats import InvalidData, read_json
 from console.produce.mock_values import InvalidSchema
 from console.ui.texts import sentence
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 from monitoring.schema_registry.avro_compiler import Members, compile_schema
 from monitoring.schema_registry.decoding_limits import SchemaInvalid
 from monitoring.schema_registry.read_schemas import AVRO, JSON, Schema

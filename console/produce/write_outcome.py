@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from console.actions.action_type import Params
 from console.produce.models import CopyState, WaitingRecords
 from console.ui import numbers
-from monitoring.reasons import Reason, several
+from monitoring.error_reason import Reason, several
 
 _PARTITIONS_SHOWN = 20
 StoredOutcome = WaitingRecords | CopyState

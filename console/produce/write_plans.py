@@ -18,11 +18,11 @@ from console.records import masking_rules, read_records
 from console.topics.changeable_topics import why_not_writable
 from console.ui import numbers
 from monitoring.encryption import SecretUnreadable
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.record_row import RecordRow
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)

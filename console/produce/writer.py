@@ -14,10 +14,10 @@ from console.actions.action_type import EndedItem, Params, StopPoint
 from console.produce import records_as_text, write_outcome
 from console.produce.models import WaitingRecords
 from monitoring.encryption import SecretUnreadable
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import GatewayError, Unreadable
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.producing import NewRecord, WriteOutcome
-from monitoring.reasons import Reason
 
 _RECORDS_PER_CALL, _BYTES_PER_CALL = 500, 1 << 20
 

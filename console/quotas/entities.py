@@ -39,8 +39,3 @@ def title_of(entity: Iterable[tuple[str, str | None]]) -> str:
 def quotas_for(entity: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
     """The names of the quotas that Kafka has for this kind of entity."""
     return ADDRESS_QUOTAS if any(kind == IP for kind, _name in entity) else CLIENT_QUOTAS
-
-
-def number_text(value: float) -> str:
-    """A quota in full: 1048576.0 → 1048576."""
-    return f"{value:.15g}" if value != int(value) else str(int(value))

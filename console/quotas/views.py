@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
@@ -13,15 +13,16 @@ from console.actions import services
 from console.actions.redirect_to_plan import form_data, redirect_to_plan
 from console.live import snapshot_cache
 from console.quotas.actions.change_quotas import ChangeQuotas
-from console.quotas.entities import TYPES, entity_of, names_of, number_text, title_of
+from console.quotas.entities import TYPES, entity_of, title_of
 from console.quotas.forms import QuotaForm
+from console.quotas.quota_rows import number_text, quota_row
 from console.ui.csv_export import page_or_csv
 from console.ui.error_status import http_status_of
 from console.ui.table import Column, Table
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
-from monitoring.gateway.wire.quotas import Entity, Quota
+from monitoring.gateway.wire.quotas import Entity
 
 
 @require_safe
@@ -39,7 +40,7 @@ def index(request: ClusterRequest, cluster: str) -> HttpResponse:
     status = 200
     try:
         with for_cluster(request.cluster) as gateway:
-            rows = [_row(quota) for quota in gateway.quotas.describe()]
+            rows = [quota_row(quota) for quota in gateway.quotas.describe()]
         context["table"] = table.show(rows, lambda row: f"{row['entity']} {row['quotas']}")
     except GatewayError as error:
         context["error"] = sentence(error.message)
@@ -87,15 +88,3 @@ def _current_quotas(request: ClusterRequest, entity: Entity) -> dict[str, float]
     with for_cluster(request.cluster) as gateway:
         found = gateway.quotas.describe()
     return dict(next((quota.values for quota in found if quota.entity == entity), {}))
-
-
-def _row(quota: Quota) -> dict[str, str]:
-    query = QueryDict(mutable=True)
-    query.update(names_of(quota.entity))
-    return {
-        "entity": title_of(quota.entity),
-        "quotas": ", ".join(
-            f"{key} {number_text(value)}" for key, value in sorted(quota.values.items())
-        ),
-        "query": query.urlencode(),
-    }

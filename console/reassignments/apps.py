@@ -11,8 +11,8 @@ class ReassignmentsConfig(AppConfig):
         from console.reassignments.actions.cancel import CancelReassignments
         from console.reassignments.actions.elect import ElectLeaders
         from console.reassignments.actions.reassign import ReassignPartitions
-        from console.reassignments.reason_texts import TEXTS
-        from monitoring.reasons import add_texts
+        from console.reassignments.plan_outcome_texts import TEXTS
+        from monitoring.error_reason import add_texts
 
         add_texts(TEXTS)
         register(ReassignPartitions())

@@ -18,10 +18,10 @@ from console.reassignments.current_replicas import ClusterState, Partition
 from console.reassignments.moves import Move
 from console.reassignments.propose_replicas import propose_replicas
 from console.topics.actions.topic_target import names_as_resource
+from monitoring.error_reason import Reason
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 
 PARTITIONS_MAX = 2000  # of one plan
 VERB = ReassignPartitions.verb

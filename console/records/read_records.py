@@ -21,12 +21,12 @@ from console.records.shown_record import ShownRecord, shown_record
 from monitoring.clusters import kafka_cluster_id
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.encryption import SecretUnreadable
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.record_pages import RecordPage, UnreadPartition
 from monitoring.gateway.record_row import RecordRow
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 from monitoring.records.decoders import internal_topics
 from monitoring.records.mask_record import mask
 from monitoring.schema_registry.record_decoder import for_registry

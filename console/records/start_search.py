@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from console.accounts.principal import Principal
 from console.audit import write_entry as audit
 from console.records import masking_rules, read_records
+from monitoring.error_reason import Reason
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 from monitoring.records.filters import Condition
 from monitoring.records.search_limits import FOLLOW_SECONDS_MAX, ExportLimits
 from monitoring.records.search_process_client import RunningSearch

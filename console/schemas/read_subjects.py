@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
-from console.schemas.registry_errors import registry_errors
+from console.schemas.registry_error_mapping import registry_errors
 from console.schemas.schema_diff import Line, comparison, formatted_text
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 from monitoring.schema_registry import subjects
 from monitoring.schema_registry.read_schemas import Reference
 from monitoring.schema_registry.subjects import Subject, SubjectRow, Version

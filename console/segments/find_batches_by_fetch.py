@@ -8,11 +8,11 @@ from console.records.batch_facts import BatchFacts, batch_facts
 from console.records.masking_rules import is_masked
 from console.segments.looked_up_offset import check_offset, offset_at
 from console.segments.segment_content import PAGE_SIZE
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
-from monitoring.reasons import Reason
 
 # The newest batches are looked for in so many offsets; in fewer, if a Fetch of those does not reach
 # the newest batch.

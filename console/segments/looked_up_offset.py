@@ -1,10 +1,10 @@
 """The offset that is looked up in a partition's log: given, or of the first record at or after a
 time."""
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.row_types import PartitionRow
-from monitoring.reasons import Reason
 
 
 class OffsetNotFound(Exception):

@@ -19,12 +19,12 @@ from console.records.masking_rules import mask_targets
 from console.records.read_records import require_readable
 from console.segments.compactable import CompactablePart, compactable_part
 from console.segments.retention import SETTINGS, Retention
+from monitoring.error_reason import Reason
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
-from monitoring.reasons import Reason
 from monitoring.records.compaction_search import CompactionRequest
 from monitoring.records.search_process_client import RunningSearch
 

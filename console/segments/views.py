@@ -22,14 +22,14 @@ from console.segments import (
     brokerd_lookup,
     compaction_stream,
     find_batches_by_fetch,
-    partition_strip,
+    partition_log_diagram,
     read_segments,
     segment_content,
     start_estimate,
 )
 from console.segments.forms import LookUpForm
+from console.segments.log_diagram_scale import scale_of
 from console.segments.looked_up_offset import OffsetNotFound, OffsetOutside
-from console.segments.strip_scale import scale_of
 from console.topics.topic_context import topic_context
 from console.ui import numbers
 from console.ui.error_status import http_status_of
@@ -151,8 +151,8 @@ def _strip(request: ClusterRequest, page: dict[str, Any], at_ms: int) -> dict[st
     commits = snapshot.commits(page["topic"], page["partition"]) if snapshot else []
     return {
         "scale": scale.kind,
-        "scales": partition_strip.scale_links(scale, request.GET.dict()),
-        "strip": partition_strip.strip(log, scale, commits, page.get("lookup"), at_ms),
+        "scales": partition_log_diagram.scale_links(scale, request.GET.dict()),
+        "diagram": partition_log_diagram.diagram(log, scale, commits, page.get("lookup"), at_ms),
     }
 
 

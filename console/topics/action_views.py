@@ -21,8 +21,7 @@ from console.actions.redirect_to_plan import (
 )
 from console.topics.changeable_topics import why_not_changeable
 from console.topics.configure_form import ConfigureForm
-from console.topics.create_form import CreateTopicForm
-from console.topics.forms import AddPartitionsForm, PurgeForm
+from console.topics.forms import AddPartitionsForm, CreateTopicForm, PurgeForm
 from console.topics.new_topic_presets import PRESETS, initial_values_like
 from console.topics.purge_plans import propose_purge
 from console.topics.topic_context import topic_context

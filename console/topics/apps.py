@@ -17,9 +17,9 @@ class TopicsConfig(AppConfig):
         from console.topics.actions.create import CreateTopic
         from console.topics.actions.delete import DeleteTopic
         from console.topics.actions.purge import PurgeTopic
-        from console.topics.reason_texts import TEXTS
+        from console.topics.plan_outcome_texts import TEXTS
         from console.ui.table_query import TABLE_PARAMS
-        from monitoring.reasons import add_texts
+        from monitoring.error_reason import add_texts
 
         add_texts(TEXTS)
         register(CreateTopic())

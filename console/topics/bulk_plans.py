@@ -10,9 +10,9 @@ from console.actions.models import Plan
 from console.topics.actions.bulk import ConfigureTopics, PurgeTopics, purge_params
 from console.topics.actions.purge import read_logs
 from console.topics.actions.topic_target import names_as_resource
+from monitoring.error_reason import Reason
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 
 
 def propose_bulk(

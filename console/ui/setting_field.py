@@ -14,8 +14,8 @@ VALUE_LENGTH_MAX = 5000
 class SettingField(forms.CharField):
     """Takes "7d" for a setting in milliseconds, and cleans to the plain number.
 
-    The initial value is kept as it is. While a value with a unit is typed, `static/app/units.js`
-    shows its conversion; without JavaScript the review shows it.
+    The initial value is kept as it is. While a value with a unit is typed,
+    `static/app/unit-hints.js` shows its conversion; without JavaScript the review shows it.
     """
 
     def __init__(self, *args: Any, unit: Unit | None = None, **kwargs: Any) -> None:
@@ -40,7 +40,7 @@ def with_plain_number(text: str, unit: Unit | None) -> str:
 
 
 def units_attrs(**data: str) -> dict[str, Any]:
-    """The attributes of a widget whose values may have units, for static/app/units.js.
+    """The attributes of a widget whose values may have units, for static/app/unit-hints.js.
 
     `unit`: that of the value; `of`: the field that has the setting's name; without both, the lines
     are name=value.

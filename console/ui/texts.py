@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from django.utils.translation import gettext as _
 
 from console.ui import times
-from monitoring.reason_translation import translated
+from monitoring.translate_error_reason import translated
 
 
 def sentence(text: str) -> str:

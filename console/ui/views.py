@@ -73,7 +73,8 @@ def components(request: HttpRequest) -> HttpResponse:
 @require_safe
 @requires("cluster.view")
 def units(request: UserRequest) -> HttpResponse:
-    """The conversion of a value while it is typed, as JSON {text, error} (static/app/units.js).
+    """The conversion of a value while it is typed, as JSON {text, error}
+    (static/app/unit-hints.js).
 
     The query has the value, and its unit or the name of its setting; without both the value is
     lines of name=value.

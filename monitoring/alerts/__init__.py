@@ -2,7 +2,7 @@
 console/alerts/.
 
 evaluate                  is called after each tick (monitoring/sampling/sample_cluster.py)
-rule_input_of_tick        the lags of the tick, by group and topic (lag_condition.RuleInput)
+lags_for_rules            the lags of the tick, by group and topic (lag_condition.RuleInput)
 lag_condition             decides which subjects are over the threshold of a rule
 state_machine             decides which alerts fire and which resolve
 stored_pending_subjects   stores the subjects whose alert may fire in a later tick

@@ -14,8 +14,8 @@ from django.db import IntegrityError, transaction
 from monitoring.alerts import stored_pending_subjects
 from monitoring.alerts.delivery_queue import enqueue
 from monitoring.alerts.lag_condition import Condition, LagReading, RuleInput, Subject
+from monitoring.alerts.lags_for_rules import rule_input_of
 from monitoring.alerts.models import Alert, AlertDelivery, AlertRule
-from monitoring.alerts.rule_input_of_tick import rule_input_of
 from monitoring.alerts.state_machine import (
     Phase,
     SubjectState,
@@ -24,10 +24,10 @@ from monitoring.alerts.state_machine import (
     evaluate_condition,
 )
 from monitoring.alerts.webhook_message import alert_payload
+from monitoring.error_reason import Reason, dumps
 from monitoring.own_topics import public_scope
-from monitoring.reasons import Reason, dumps
 from monitoring.redis_client import RedisDown
-from monitoring.stored_names import is_storable
+from monitoring.storable_names import is_storable
 from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)

@@ -88,7 +88,7 @@ class Alert(models.Model):
     fired_at_ms = models.BigIntegerField()
     fired_tick = models.BigIntegerField()
     resolved_at_ms = models.BigIntegerField(null=True)
-    # A Reason as monitoring.reasons.dumps stores it; empty = the lag fell.
+    # A Reason as monitoring.error_reason.dumps stores it; empty = the lag fell.
     resolved_reason = models.TextField(blank=True, default="")
     lag = models.BigIntegerField()  # when it fired
     lag_peak = models.BigIntegerField(null=True)  # the highest while it fired; null = unknown
@@ -136,7 +136,8 @@ class AlertDelivery(models.Model):
     state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     status_code = models.PositiveSmallIntegerField(null=True)  # of the last answer
-    # Why the last attempt failed, a Reason as monitoring.reasons.dumps stores it; "" = it did not.
+    # Why the last attempt failed, a Reason as monitoring.error_reason.dumps stores it; "" = it did
+    # not.
     error = models.TextField(blank=True, default="")
     took_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)

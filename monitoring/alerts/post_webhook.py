@@ -15,8 +15,8 @@ from monitoring.egress import bounded_http
 from monitoring.egress.addresses import AllowedTarget
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, check_url
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop
-from monitoring.reasons import Reason
 
 TIMEOUT_S = 10.0
 # InvalidURL and ValueError are raised when httpx builds the request.

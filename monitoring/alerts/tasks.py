@@ -16,7 +16,7 @@ from monitoring.alerts.delivery_retries import wait_s
 from monitoring.alerts.models import Alert, AlertDelivery
 from monitoring.alerts.post_webhook import Outcome, post
 from monitoring.encryption import SecretUnreadable
-from monitoring.reasons import Reason, dumps
+from monitoring.error_reason import Reason, dumps
 
 # No other worker claims the row within this time. If the worker died, `enqueue_due_deliveries`
 # queues the delivery again after delivery_queue.LOST_AFTER, which is longer.

@@ -22,7 +22,7 @@ from typing import Any
 
 from monitoring.alerts.lag_condition import LagReading
 from monitoring.alerts.models import Alert, AlertRule
-from monitoring.reasons import loads
+from monitoring.error_reason import loads
 
 _VERSION = 1
 

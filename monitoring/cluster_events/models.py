@@ -6,7 +6,7 @@ Of the rebalances of a group on a day (UTC) only the newest have rows; one row c
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from monitoring.stored_names import NAME_LENGTH_MAX
+from monitoring.storable_names import NAME_LENGTH_MAX
 
 
 class ClusterEvent(models.Model):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow.compute as pc
 
-from monitoring.read_model.commit_window import GroupTableRows
 from monitoring.read_model.group_columns import GroupColumns
+from monitoring.read_model.recent_offsets import GroupTableRows
 from monitoring.ticks.tick import Tick
 
 _COMPARED = ["group", "topic", "partition", "members", "member_id"]

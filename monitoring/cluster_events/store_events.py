@@ -9,7 +9,7 @@ from monitoring.cluster_events.broker_changes import broker_changes
 from monitoring.cluster_events.models import ClusterEvent
 from monitoring.cluster_events.rebalances import rebalances
 from monitoring.clusters.models import Cluster
-from monitoring.stored_names import is_storable
+from monitoring.storable_names import is_storable
 from monitoring.ticks.tick import Tick
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from monitoring.egress.url_checks import EgressRefused, split_url
 from monitoring.encryption import EncryptedField, decrypt
-from monitoring.reason_translation import translated
+from monitoring.translate_error_reason import translated
 
 ADMIN_EXAMPLE = "http://10.0.0.1:9192"
 METRICS_EXAMPLE = "http://10.0.0.1:7071/metrics"

@@ -11,8 +11,8 @@ from monitoring.clusters.metrics_columns import ClusterMetrics, check_admin_urls
 from monitoring.clusters.schema_registry_columns import ClusterSchemaRegistry
 from monitoring.clusters.security_columns import ClusterSecurity
 from monitoring.encryption import EncryptedField, decrypt, encrypt
-from monitoring.reason_translation import translated
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
+from monitoring.translate_error_reason import translated
 
 _ADDRESS = re.compile(r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})$")
 

@@ -11,7 +11,7 @@ from monitoring.clusters.security_columns import PEM_LENGTH_MAX, check_certifica
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import EgressRefused, setting_targets, split_url
 from monitoring.encryption import EncryptedField, decrypt
-from monitoring.reason_translation import translated
+from monitoring.translate_error_reason import translated
 
 
 def check_registry_url(url: str) -> None:

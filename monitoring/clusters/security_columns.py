@@ -11,7 +11,7 @@ from monitoring.clusters.sasl_mechanisms import OAUTHBEARER, SASL_MECHANISMS
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import EgressRefused, split_url
 from monitoring.encryption import EncryptedField, decrypt, encrypt
-from monitoring.reason_translation import translated
+from monitoring.translate_error_reason import translated
 
 PEM_LENGTH_MAX = 200_000
 # The columns that only the gateway decrypts.

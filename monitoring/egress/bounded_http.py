@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from monitoring.egress.url_checks import CheckedTarget
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 
 # Lists and numbers take up to ten times their JSON's bytes in memory.
 JSON_VALUES_MAX = 2_000_000

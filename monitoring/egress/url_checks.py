@@ -18,7 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 from django.conf import settings
 
 from monitoring.egress.addresses import Address, AllowedTarget, idna, refusal
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 
 _PORTS = {"http": 80, "https": 443}
 URL_LENGTH_MAX = 2000

@@ -16,10 +16,10 @@ from monitoring.egress.bounded_http import Answer, AnswerRefused
 from monitoring.egress.models import EgressTarget, allowed_for
 from monitoring.egress.url_checks import CheckedTarget, EgressRefused, EgressUnresolved, check_url
 from monitoring.encryption import SecretUnreadable
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, Refused, Unsupported
-from monitoring.reasons import Reason
 
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
 _ACCEPT = "text/plain;version=0.0.4"

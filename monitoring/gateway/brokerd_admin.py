@@ -11,10 +11,10 @@ import httpx
 from monitoring.egress import bounded_http
 from monitoring.egress.bounded_http import Answer, AnswerRefused
 from monitoring.egress.url_checks import CheckedTarget, EgressRefused, EgressUnresolved, check_url
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Refused, Unsupported
-from monitoring.reasons import Reason
 
 _ANSWER_BYTES_MAX = 16 * 1024 * 1024
 

@@ -14,13 +14,13 @@ import numpy as np
 from monitoring.egress import bounded_http
 from monitoring.egress.bounded_http import Answer, AnswerRefused
 from monitoring.egress.url_checks import CheckedTarget, EgressRefused, EgressUnresolved, check_url
+from monitoring.error_reason import Reason
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
 from monitoring.gateway.wire.list_offsets import UNKNOWN
 from monitoring.gateway.wire.metadata import Longs
 from monitoring.gateway.wire.response_limits import OFFSET_MAX
-from monitoring.reasons import Reason
 
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 # Longer than a tick, so that connections are reused, and shorter than the 30 s after which brokerd

@@ -16,8 +16,8 @@ from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import Unreadable
-from monitoring.reasons import Reason
 
 _ROOT = Path(__file__).parents[2]
 

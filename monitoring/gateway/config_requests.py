@@ -11,13 +11,13 @@ from functools import partial
 
 from brokerd.errors import KafkaError
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.error_codes import raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, NotFound, Unreadable, Unsupported
 from monitoring.gateway.wire import client_pool
 from monitoring.gateway.wire import configs as wire_configs
-from monitoring.reasons import Reason
 
 
 def describe(

@@ -6,13 +6,13 @@ from typing import Any, TypeVar
 
 from brokerd.errors import KafkaError
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.errors import Unreadable
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_client import ClusterClient
 from monitoring.gateway.wire.connection import ByteBudget
 from monitoring.gateway.wire.metadata import Broker
-from monitoring.reasons import Reason
 
 _T = TypeVar("_T")
 

@@ -5,6 +5,7 @@ librdkafka/error_mapping.py has those.
 """
 
 from brokerd.errors import ErrorCode
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import (
     ClusterUnavailable,
     GatewayError,
@@ -14,7 +15,6 @@ from monitoring.gateway.errors import (
     Unsupported,
 )
 from monitoring.gateway.wire.response_limits import printable
-from monitoring.reasons import Reason
 
 _TEXT_MAX = 300
 

@@ -9,8 +9,8 @@
     ├── OverLimit            an answer exceeds a limit or is invalid
     └── Refused              the cluster refused the request; the message says why
 
-The message is a Reason (monitoring/reasons.py), which the console translates, or text in the user's
-language. Users see it; it never contains a secret.
+The message is a Reason (monitoring/error_reason.py), which the console translates, or text in the
+user's language. Users see it; it never contains a secret.
 """
 
 

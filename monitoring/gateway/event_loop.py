@@ -12,8 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import ClusterUnavailable
-from monitoring.reasons import Reason
 
 T = TypeVar("T")
 _THREADS_MAX = 64

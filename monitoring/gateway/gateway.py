@@ -13,6 +13,7 @@ from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.models import Cluster
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.encryption import SecretUnreadable
+from monitoring.error_reason import Reason
 from monitoring.gateway import oauth
 from monitoring.gateway.broker_configs import BrokerConfigs
 from monitoring.gateway.broker_metrics import BrokerMetrics
@@ -27,7 +28,6 @@ from monitoring.gateway.reassignment_requests import Reassignments
 from monitoring.gateway.record_pages import RecordPages
 from monitoring.gateway.topic_admin import TopicAdmin
 from monitoring.gateway.wire.sync_client import SyncClient
-from monitoring.reasons import Reason
 
 
 class Gateway:

@@ -16,9 +16,9 @@ from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import AccessToken, ClientSettings, Sasl
 from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
 from monitoring.egress import bounded_http, url_checks
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, Refused
-from monitoring.reasons import Reason
 
 _BYTES_MAX = 64 * 1024
 _LIFETIME_S_DEFAULT = 300  # if the endpoint does not say it

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.backward_scan import NewestRecords, PartitionScan
 from monitoring.gateway.errors import (
@@ -25,7 +26,6 @@ from monitoring.gateway.record_row import RecordRow, by_offset, by_time
 from monitoring.gateway.wire import batch_scan, batches
 from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.gateway.wire.record_fetcher import RecordFetcher
-from monitoring.reasons import Reason
 
 LIMIT_MAX = 500
 _BYTES_MAX = 8 * 1024 * 1024  # of the keys, values and headers of a page

@@ -134,7 +134,7 @@ def _merged(
     """The files; of a table with many small ones, neighbours are merged.
 
     The names of the new files have `mark`. The replaced files stay on the disk for a while
-    (unlisted_files.py).
+    (delete_files_not_in_manifest.py).
     """
     small: dict[str, list[HistoryFile]] = {}
     found: list[HistoryFile] = []

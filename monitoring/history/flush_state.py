@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from monitoring import redis_client, redis_keys
-from monitoring.reasons import Reason, dumps, loads
+from monitoring.error_reason import Reason, dumps, loads
 
 LATE_MS = 3 * 60_000  # after so long three flushes have failed, or one hangs
 _SINCE, _WHY = b"since_ms", b"why"

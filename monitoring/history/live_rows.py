@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitoring.history import live_ticks
-from monitoring.history.key_rows import rows_of_key
 from monitoring.history.live_ticks import Window
+from monitoring.history.parquet_rows_by_key import rows_of_key
 from monitoring.history.table_specs import (
     BROKERS,
     CLUSTER,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from monitoring import redis_client
 from monitoring.clock import now_ms
-from monitoring.history import append_ticks, flush_state, manifest, unlisted_files
+from monitoring.history import append_ticks, delete_files_not_in_manifest, flush_state, manifest
 from monitoring.history.root_folder import Root, current
 from monitoring.redis_lock import try_lock
 
@@ -41,7 +41,7 @@ def delete_unlisted() -> bool:
 
 
 def _delete_unlisted(root: Root, slug: str) -> None:
-    unlisted_files.delete_unlisted(root, slug, now_ms())
+    delete_files_not_in_manifest.delete_unlisted(root, slug, now_ms())
 
 
 def _for_each_cluster(slugs: Iterable[str], work: Callable[[Root, str], object]) -> bool:

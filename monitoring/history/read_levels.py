@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from monitoring.history import key_rows, level_choice, manifest
+from monitoring.history import level_choice, manifest, parquet_rows_by_key
 from monitoring.history.byte_limited_cache import ByteLimitedCache
 from monitoring.history.level_choice import LevelRange, TimesOf
 from monitoring.history.levels import RAW, Level
@@ -115,7 +115,8 @@ def rows(
 ) -> pa.Table:
     """The rows of one key, or of all that begin with these key columns, in the order of time.
 
-    Names are plain texts. Only the row groups that can have the key are read (key_rows.py).
+    Names are plain texts. Only the row groups that can have the key are read
+    (parquet_rows_by_key.py).
     """
     schema = pa.schema([
         pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type)
@@ -125,5 +126,5 @@ def rows(
     read = [pa.schema([schema.field(name) for name in wanted]).empty_table()]
     for span_folder, file in _files(root, slug, level, table.name, from_ms, to_ms):
         path = root.path(*span_folder.folder, file.name)
-        read.append(key_rows.read(root, path, schema, key, wanted))
+        read.append(parquet_rows_by_key.read(root, path, schema, key, wanted))
     return _in_order(pa.concat_tables(read), from_ms, to_ms).select(columns)

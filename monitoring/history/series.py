@@ -13,7 +13,14 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitoring.history import bucket_values, key_rows, live_rows, points, read_levels, table_specs
+from monitoring.history import (
+    bucket_values,
+    live_rows,
+    parquet_rows_by_key,
+    points,
+    read_levels,
+    table_specs,
+)
 from monitoring.history.append_ticks import flushed_until_ms
 from monitoring.history.bucket_values import Buckets, BucketValues
 from monitoring.history.level_choice import LevelRange
@@ -60,7 +67,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Time without samples, with its reason (monitoring/reasons.py)."""
+    """Time without samples, with its reason (monitoring/error_reason.py)."""
 
     from_ms: int
     to_ms: int
@@ -239,7 +246,7 @@ def _rows(
     wanted = [*columns, *names]
     rows = read_levels.rows(root, slug, part.level, table, start_ms, part.to_ms, wanted, shared)
     for subject in subjects:
-        yield key_rows.rows_of_key(rows, subject.key_columns)
+        yield parquet_rows_by_key.rows_of_key(rows, subject.key_columns)
 
 
 def _columns(table: Table, measures: Sequence[str], *, is_raw: bool) -> list[str]:

@@ -238,7 +238,7 @@ RAW_TICKS = pa.schema(
         ("tick", _LONG),
         ("interval_ms", _LONG),
         ("status", pa.string()),  # ok or gap
-        ("reason", pa.string()),  # of a gap: a code (monitoring/reasons.py)
+        ("reason", pa.string()),  # of a gap: a code (monitoring/error_reason.py)
         ("took_ms", _LONG),
         ("groups_complete", pa.bool_()),
         ("step_ms", _LONG),

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring.error_reason import dumps
 from monitoring.history import (
     stored_broker_and_cluster_rows,
     stored_group_rows,
@@ -36,7 +37,6 @@ from monitoring.history.table_specs import (
     Table,
 )
 from monitoring.history.tick_rows import Codes, Flags, Longs, TickRows, Values
-from monitoring.reasons import dumps
 from monitoring.ticks.tick import Tick
 
 GAP_STEPS = 3  # a longer time between two samples, in sampling intervals, is a gap

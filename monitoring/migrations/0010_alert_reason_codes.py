@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import migrations, models
 
-from monitoring.reasons import Reason, dumps
+from monitoring.error_reason import Reason, dumps
 
 _TEXTS = {
     "alert_subject_gone": (

@@ -37,7 +37,7 @@ class PipelineRun(models.Model):
     seconds = models.FloatField(null=True)
     rows = models.BigIntegerField(null=True)
     bytes = models.BigIntegerField(null=True)
-    # A Reason as `monitoring.reasons.dumps` stores it.
+    # A Reason as `monitoring.error_reason.dumps` stores it.
     error = models.TextField(blank=True, default="")
 
     class Meta:

@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from monitoring.background.queues import QUEUES
 from monitoring.clusters.models import Cluster
+from monitoring.error_reason import Reason, dumps
 from monitoring.history import flush_state
 from monitoring.pipeline.do_job import Written
 from monitoring.pipeline.due_jobs import Job
 from monitoring.pipeline.models import PipelineRun, RunState
-from monitoring.reasons import Reason, dumps
 
 RETRY = timedelta(minutes=5)  # after the first failure; doubled by each other one
 RETRY_MAX = timedelta(hours=6)

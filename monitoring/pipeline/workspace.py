@@ -5,7 +5,7 @@
 No reader looks there. A file gets its final name only when all files of the job are complete; then
 the manifest of the span is replaced once. So a job that is killed at any moment changes nothing.
 Final names have a unique part: no file is ever overwritten. What a killed job left is deleted after
-a while (monitoring/history/unlisted_files.py).
+a while (monitoring/history/delete_files_not_in_manifest.py).
 """
 
 from __future__ import annotations

@@ -105,12 +105,12 @@ class Sums:
 
     def __getitem__(self, code: int) -> PartialSum:
         """The sum for one code, cached: tables are sorted by it repeatedly."""
-        partial_sum = self._cache.get(code)
-        if partial_sum is None:
+        known_sum = self._cache.get(code)
+        if known_sum is None:
             value, missing = float_or_none(self.values[code]), int(self.missing[code])
             total = int(self.part_counts[code])
-            partial_sum = self._cache[code] = PartialSum(value, missing, total, self.unit)
-        return partial_sum
+            known_sum = self._cache[code] = PartialSum(value, missing, total, self.unit)
+        return known_sum
 
     def total(self, mask: np.ndarray | None = None) -> PartialSum:
         """The sum of all codes, or of those that `mask` selects."""

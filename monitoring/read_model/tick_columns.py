@@ -1,7 +1,8 @@
 """One tick as columns: the data that does not depend on the scope. Pure.
 
 Made once per tick; the snapshots of all scopes (snapshot.py) share it. It does not reference the
-previous tick: it has the growth since then, and the commits of the last minutes (commit_window.py).
+previous tick: it has the growth since then, and the offsets of the last minutes
+(recent_offsets.py).
 """
 
 from dataclasses import dataclass
@@ -9,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from monitoring.read_model.commit_window import CommitWindow
 from monitoring.read_model.group_columns import GroupColumns
 from monitoring.read_model.partition_columns import PartitionColumns, TopicColumns
+from monitoring.read_model.recent_offsets import RecentOffsets
 from monitoring.ticks.tick import Tick
 
 CPU_SAMPLES_MIN, CPU_SAMPLES_MAX = 3, 12  # for a mean
@@ -29,7 +30,7 @@ class TickColumns:
     broker_cpu: dict[int, tuple[float, ...]]  # the cores used in the last samples, the newest last
     topics: TopicColumns
     groups: GroupColumns
-    commits: CommitWindow
+    commits: RecentOffsets
     topic_of_pair: np.ndarray  # per pair, the topic's code in `topics`; −1 = it does not exist
 
     @classmethod
@@ -38,7 +39,7 @@ class TickColumns:
         groups = GroupColumns.of(tick, previous.groups if previous else None)
         growth = partitions.growth(previous.partitions if previous else None)
         broker_growth = _broker_growth(tick, previous.tick if previous else None)
-        commits = CommitWindow.of(groups, tick.at_ms, previous.commits if previous else None)
+        commits = RecentOffsets.of(groups, tick.at_ms, previous.commits if previous else None)
         # The last code is for pairs without a topic.
         codes = np.append(groups.topic_names.codes_in(partitions.topic_names), -1)
         return cls(

@@ -15,10 +15,10 @@ from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import Unreadable
 from monitoring.gateway.wire import batch_scan
 from monitoring.gateway.wire.fetch import FetchedRecords
-from monitoring.reasons import Reason
 from monitoring.records.search_windows import Window
 from monitoring.records.window_scanner import ScanResult
 

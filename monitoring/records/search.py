@@ -12,13 +12,13 @@ import asyncio
 import time
 from dataclasses import replace
 
+from monitoring.error_reason import Reason
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound
 from monitoring.gateway.record_row import RecordRow
 from monitoring.gateway.wire import batch_scan, batches
 from monitoring.gateway.wire.fetch import FetchedRecords
 from monitoring.gateway.wire.record_fetcher import RecordFetcher
-from monitoring.reasons import Reason
 from monitoring.records.filters import RecordFilter
 from monitoring.records.scan_pool import Scanner, ScanPool
 from monitoring.records.search_events import (

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.child_process import ChildProcess
 from monitoring.gateway.errors import ClusterUnavailable
-from monitoring.reasons import Reason
 from monitoring.records.search_events import Event
 from monitoring.records.search_limits import SEARCHES_MAX
 from monitoring.records.search_request import SearchRequest

@@ -1,9 +1,9 @@
 """Reads the requests of a broker by API: from its metrics now and, if known, some seconds ago."""
 
 from monitoring.clock import now_ms
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
-from monitoring.reasons import Reason
 from monitoring.redis_client import RedisDown
 from monitoring.request_metrics import stored_readings
 from monitoring.request_metrics.counters import PREFIXES, parse_reading

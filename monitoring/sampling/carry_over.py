@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.wire import response_limits
-from monitoring.reasons import Reason
 from monitoring.ticks.schema import GROUPS
 from monitoring.ticks.tick import Tick
 

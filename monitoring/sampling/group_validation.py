@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.answers import CoordinatorAnswers
 from monitoring.gateway.wire.groups import Member
 from monitoring.gateway.wire.metadata import Ints, Metadata
 from monitoring.gateway.wire.offset_fetch import TopicCommits
 from monitoring.gateway.wire.response_limits import InvalidParts, printable
-from monitoring.reasons import Reason
 
 _ROW_BYTES = 100  # the approximate size of a row without its texts
 # A partition can occur several times, in commits and in assignments of members: so many of these

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from monitoring.clock import now_ms
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.clusters.models import Cluster, parse_addresses
+from monitoring.error_reason import Reason
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.brokerd_sample import BrokerdStatsReader
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.cluster_client import ClusterClient
-from monitoring.gateway.zookeeper import ZooKeeper
-from monitoring.reasons import Reason
+from monitoring.gateway.zookeeper_server_states import ZooKeeper
 from monitoring.sampling import time_limits
 from monitoring.sampling.last_record_choice import LastRecords
 from monitoring.sampling.sample_reader import SampleReader

@@ -17,8 +17,8 @@ from monitoring import redis_client, redis_keys
 from monitoring.alerts.evaluate import evaluate
 from monitoring.clock import now_ms
 from monitoring.cluster_events import store_events
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop
-from monitoring.reasons import Reason
 from monitoring.redis_lock import try_lock
 from monitoring.sampling import time_limits
 from monitoring.sampling.assemble import assemble

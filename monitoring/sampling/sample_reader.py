@@ -14,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.brokerd_sample import BrokerdStatsReader
 from monitoring.gateway.errors import GatewayError, OverLimit
 from monitoring.gateway.wire import (
@@ -30,7 +31,6 @@ from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.cluster_client import ClusterClient, decoded, equal_answers
 from monitoring.gateway.wire.metadata import Longs
 from monitoring.gateway.wire.response_limits import InvalidParts, check_limit
-from monitoring.reasons import Reason
 
 _GROUPS_PER_REQUEST = 1000
 

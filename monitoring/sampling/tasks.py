@@ -11,8 +11,8 @@ from monitoring.clusters import kafka_cluster_id
 from monitoring.clusters.models import Cluster, InvalidAddress
 from monitoring.delete_cluster_data import delete_samples
 from monitoring.encryption import SecretUnreadable
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop
-from monitoring.reasons import Reason
 from monitoring.redis_client import RedisDown
 from monitoring.sampling import time_limits
 from monitoring.sampling.reader_pool import SamplingTarget

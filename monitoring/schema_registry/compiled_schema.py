@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 from monitoring.schema_registry.avro_decode import AvroSchema
 from monitoring.schema_registry.decoding_limits import DATA_BYTES_MAX, DataInvalid, SchemaInvalid
 from monitoring.schema_registry.protobuf_decode import ProtobufSchema

@@ -18,8 +18,8 @@ from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.egress import bounded_http
 from monitoring.egress.bounded_http import Answer, AnswerRefused
 from monitoring.egress.url_checks import EgressRefused, EgressUnresolved, check_against
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop
-from monitoring.reasons import Reason
 
 TIMEOUT_S = 5.0  # of one `run`
 TEXT_BYTES_MAX = 1 << 20  # of one answer

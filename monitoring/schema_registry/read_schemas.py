@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from monitoring.clusters.schema_registry_settings import RegistrySettings
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 from monitoring.schema_registry.connection import (
     Connection,
     RegistryError,

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 
 from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.error_reason import Reason
 from monitoring.gateway.record_row import RecordRow, SchemaNote
-from monitoring.reasons import Reason
 from monitoring.schema_registry.compiled_schema import CompiledSchema
 from monitoring.schema_registry.schema_cache import SchemaCache, cache_of
 from monitoring.schema_registry.wire_format import schema_id_of

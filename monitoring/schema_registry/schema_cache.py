@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from monitoring.clusters.schema_registry_settings import RegistrySettings
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 from monitoring.schema_registry.compiled_schema import CompiledSchema, SchemaUnusable
 from monitoring.schema_registry.connection import RegistryError
 from monitoring.schema_registry.read_schemas import Schema, read_schema

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 from monitoring.schema_registry import wire_format
 from monitoring.schema_registry.avro_encode import AvroEncoder
 from monitoring.schema_registry.compiled_schema import SchemaUnusable

@@ -21,7 +21,7 @@ from typing import Any
 
 from monitoring.clusters.schema_registry_settings import RegistrySettings
 from monitoring.egress.bounded_http import Answer
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 from monitoring.schema_registry.connection import (
     TIMEOUT_S,
     Connection,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 from monitoring.schema_registry.decoding_limits import DEPTH_MAX
 
 VALUES_MAX = 200_000  # of one record, with those that were tried for the branches of unions

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from monitoring.reasons import dumps, loads
+from monitoring.error_reason import dumps, loads
 from monitoring.ticks.schema import GROUPS, PARTITIONS
 
 _VERSION = 1

@@ -18,7 +18,7 @@ import redis
 from django.conf import settings
 
 from monitoring import redis_client, redis_keys
-from monitoring.reasons import Reason, dumps, loads
+from monitoring.error_reason import Reason, dumps, loads
 from monitoring.redis_client import stream_entries
 from monitoring.ticks.tick import Tick, decode, encode
 

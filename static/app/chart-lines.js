@@ -1,9 +1,7 @@
 // The lines of a chart, as Plotly draws them: from a description (chart.js says what is in it) and the
-// colours of the page.
-export const PALETTES = {
-  light: ["#3b52c4", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0c8599", "#946200", "#495057"],
-  dark: ["#97a8ff", "#ff9a5c", "#69db7c", "#da94f0", "#ff8fb1", "#4fd0e0", "#f2c14e", "#b8c2cc"],
-};
+// colours of the page (chart-colors.js).
+import { colorOf, faded } from "./chart-colors.js";
+
 const DASHES = ["solid", "dash", "dot"]; // more series than colours: told apart by the line
 
 export function traces(spec, colours) {
@@ -13,15 +11,6 @@ export function traces(spec, colours) {
     ...spec.series.map((series, number) => lineOf(spec, series, number, colorAt(series, number), colours.palette.length)),
     ...gaps(spec, colours),
   ];
-}
-
-// A line of an earlier time is grey; if there are several, each has the colour of its line of now, if that
-// is in the chart.
-export function colorOf(spec, series, number, { palette, text }) {
-  if (!series.is_earlier) return palette[number % palette.length];
-  const isSingle = spec.series.filter((each) => each.is_earlier).length === 1;
-  const now = spec.series.findIndex((each) => !each.is_earlier && !each.is_other && each.name === series.name_now);
-  return isSingle || now < 0 ? text : palette[now % palette.length];
 }
 
 // From the lowest to the highest value of each point. Its edge shows a peak that is one point wide; its
@@ -55,11 +44,6 @@ export function runs({ low, high }) {
   }
   return found;
 }
-
-const faded = (color, opacity) => {
-  const [red, green, blue] = color.startsWith("#") ? color.match(/\w\w/g).map((part) => parseInt(part, 16)) : color.match(/\d+/g);
-  return `rgba(${red},${green},${blue},${opacity})`;
-};
 
 // Times without samples: a mark on the axis, with the reason.
 function gaps(spec, { text }) {

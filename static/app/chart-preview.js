@@ -1,7 +1,8 @@
 // The lines of a chart in its frame (templates/charts/frame.html), where Plotly draws them later: the user
 // sees them half a second to two seconds sooner.
 import { yEnd } from "./chart-axes.js";
-import { bandOpacity, colorOf, EDGE, hasBand, missing, runs } from "./chart-lines.js";
+import { colorOf } from "./chart-colors.js";
+import { bandOpacity, EDGE, hasBand, missing, runs } from "./chart-lines.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const [LEFT, TOP, BOTTOM] = [35, 8, 192]; // px: the axes of the frame

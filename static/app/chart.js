@@ -15,7 +15,8 @@
 // was painted and its files were loaded: to run it blocks the browser for a while. Until a chart is
 // drawn, a frame of the same size is in its place (templates/charts/frame.html), with its lines (chart-preview.js).
 import { axes } from "./chart-axes.js";
-import { PALETTES, traces } from "./chart-lines.js";
+import { palette, theme } from "./chart-colors.js";
+import { traces } from "./chart-lines.js";
 import { preview } from "./chart-preview.js";
 
 const CONFIG = {
@@ -32,35 +33,6 @@ const NEAR = "300px"; // a chart so near to the window is in view
 const WIDTH_STEP = 100; // px: charts of about the same width have points at the same times
 const drawn = new Map(); // node → spec
 const loads = new WeakMap(); // node → when it was loaded last
-
-// A CSS variable as rgba(): Plotly cannot read light-dark(), oklch() and color-mix().
-function rgba(name) {
-  const probe = document.createElement("i");
-  probe.style.color = `var(${name})`;
-  document.body.append(probe);
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = 1;
-  const pen = canvas.getContext("2d");
-  pen.fillStyle = getComputedStyle(probe).color;
-  probe.remove();
-  pen.fillRect(0, 0, 1, 1);
-  const [red, green, blue, alpha] = pen.getImageData(0, 0, 1, 1).data;
-  return `rgba(${red},${green},${blue},${alpha / 255})`;
-}
-
-const palette = () => PALETTES[document.documentElement.dataset.bsTheme === "dark" ? "dark" : "light"];
-
-function theme() {
-  return {
-    palette: palette(),
-    text: rgba("--ink-3"),
-    ink: rgba("--ink"),
-    grid: rgba("--grid"),
-    line: rgba("--line-2"),
-    surface: rgba("--surface"),
-    font: getComputedStyle(document.body).fontFamily,
-  };
-}
 
 function layout(spec, colours, node) {
   return {

@@ -1,6 +1,6 @@
-// Keys of every page: "/" and Ctrl-K open the palette, "g" and a letter open a page, "?" lists them.
+// Keys of every page: "/" and Ctrl-K open the command palette, "g" and a letter open a page, "?" lists them.
 // Not while someone types.
-import { open } from "./palette.js";
+import { open } from "./command-palette.js";
 
 const keys = document.getElementById("keys");
 const AFTER_G_MS = 1500;

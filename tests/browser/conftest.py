@@ -61,7 +61,7 @@ for state, error in (("waiting", ""), ("failed", "answered 500"), ("delivered", 
     AlertDelivery.objects.create(rule=rule, alert=alert, event="fired", payload={}, state=state,
                                  attempts=1, error=error, next_attempt_at=later)
 from monitoring.models import Backfill, PipelineRun, PipelineState
-from monitoring.reasons import Reason, dumps
+from monitoring.error_reason import Reason, dumps
 level = {"last_ms": 9000, "rows": 10, "files": 8, "bytes": 5000, "bytes_a_day": 4000,
          "seconds": 7}
 PipelineState.objects.create(

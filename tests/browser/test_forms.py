@@ -89,21 +89,21 @@ def test_plan_again_opens_the_form_with_what_was_typed(web, page, topic):
     page.goto(f"{web}/c/local/topics/{topic}/config")
     row = page.locator('[data-setting="retention.ms"]')
     row.locator("input[type=text]").fill("36h")
-    page.locator("[data-dock-bar]").get_by_role("button", name="Review the plan").click()
+    page.locator("[data-unsaved-changes-bar]").get_by_role("button", name="Review the plan").click()
     expect(page.locator("main")).to_contain_text("129600000")
     Plan.objects.update(created_at=timezone.now() - timedelta(minutes=16))
     page.reload()
     page.get_by_role("link", name="Plan again").click()
     expect(row.locator("input[type=text]")).to_have_value("36h")
     expect(row.get_by_role("status")).to_contain_text("36 h = 129 600 000 ms")
-    expect(page.locator("[data-dock-bar]")).to_contain_text("1 change")
+    expect(page.locator("[data-unsaved-changes-bar]")).to_contain_text("1 change")
     assert Plan.objects.count() == 1
 
 
 @pytest.mark.usefixtures("boss")
 def test_the_dock_counts_what_is_changed_and_discards_it(web, page, topic):
     page.goto(f"{web}/c/local/topics/{topic}/config")
-    dock = page.locator("[data-dock-bar]")
+    dock = page.locator("[data-unsaved-changes-bar]")
     review = dock.get_by_role("button", name="Review the plan")
     expect(dock).to_contain_text("No changes")
     expect(review).to_be_disabled()

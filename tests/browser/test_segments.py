@@ -1,4 +1,4 @@
-"""The segments of a partition in a browser: the strip fits its card, its files are opened."""
+"""The segments of a partition in a browser: the diagram fits its card, its files are opened."""
 
 import time
 
@@ -53,15 +53,17 @@ def test_the_log_is_to_scale_and_without_faults(web, page, scheme):
     sign_in(page, web, a_user("reader", "viewer"))
     page.emulate_media(color_scheme=scheme)
     page.goto(f"{web}{PAGE}?offset=450")
-    files = page.locator(".strip a")
+    files = page.locator(".log-diagram a")
     assert files.count() > 2
-    expect(page.locator(".strip rect.is-looked-up")).to_have_count(1)
-    expect(page.locator(".strip-mark.is-group")).to_contain_text("billing at 300")
+    expect(page.locator(".log-diagram rect.is-looked-up")).to_have_count(1)
+    expect(page.locator(".log-diagram-mark.is-group")).to_contain_text("billing at 300")
     by_size = [box["width"] for box in map(box_of, files.all())]
-    assert sum(by_size) == pytest.approx(page.locator(".strip").bounding_box()["width"], rel=0.01)
+    assert sum(by_size) == pytest.approx(
+        page.locator(".log-diagram").bounding_box()["width"], rel=0.01
+    )
     assert faults(page) == []
     page.click("text=Offsets >> nth=0")
-    expect(page.locator(".strip-mark.is-looked-up")).to_contain_text("offset 450")
+    expect(page.locator(".log-diagram-mark.is-looked-up")).to_contain_text("offset 450")
     assert [box["width"] for box in map(box_of, files.all())] != by_size
 
 
@@ -73,7 +75,7 @@ def box_of(file):
 def test_a_file_is_opened_from_the_strip_and_its_index_leads_to_records(web, page):
     sign_in(page, web, a_user("reader", "viewer"))
     page.goto(f"{web}{PAGE}")
-    page.locator(".strip a").last.click()
+    page.locator(".log-diagram a").last.click()
     expect(page.locator("h1")).to_contain_text("Segment")
     page.goto(f"{web}{PAGE}/0?show=offset")
     page.locator("tbody a").first.click()
@@ -85,8 +87,8 @@ def test_on_a_phone_the_strip_scrolls_in_its_card_and_the_page_does_not(web, pag
     sign_in(page, web, a_user("reader", "viewer"))
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{web}{PAGE}")
-    strip = page.locator(".strip-scroll")
-    assert strip.evaluate("e => e.scrollWidth > e.clientWidth")
+    diagram = page.locator(".log-diagram-scroll")
+    assert diagram.evaluate("e => e.scrollWidth > e.clientWidth")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -95,15 +97,15 @@ def test_parts_of_the_strip_have_tooltips_by_pointer_and_keyboard(web, page):
     sign_in(page, web, a_user("reader", "viewer"))
     page.goto(f"{web}{PAGE}")
     tip = page.get_by_role("tooltip")
-    page.locator(".strip a").first.hover()
+    page.locator(".log-diagram a").first.hover()
     expect(tip).to_contain_text("Offsets 0 to")
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
-    page.locator(".strip-mark.is-group").focus()
+    page.locator(".log-diagram-mark.is-group").focus()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
     expect(tip).to_contain_text("billing")
-    assert page.locator(".strip title").count() == 0
+    assert page.locator(".log-diagram title").count() == 0
     box = tip.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 1280

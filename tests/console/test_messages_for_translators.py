@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from monitoring.reason_texts import TEXTS
+from monitoring.error_reason_texts import TEXTS
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("console", "monitoring", "stack", "templates")

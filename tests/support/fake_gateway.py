@@ -20,6 +20,7 @@ import pytest
 
 from brokerd.protocol.records import BatchHeader
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway.config_value import ConfigValue
 from monitoring.gateway.errors import (
     ClusterUnavailable,
@@ -41,7 +42,6 @@ from monitoring.gateway.wire.metadata import Broker, Metadata, _assemble, _Topic
 from monitoring.gateway.wire.quotas import Entity, Quota
 from monitoring.gateway.wire.reassignments import Reassignment
 from monitoring.gateway.wire.response_limits import InvalidParts
-from monitoring.reasons import Reason
 from monitoring.topic_names import is_topic_name
 
 DEFAULT_CONFIGS = {

@@ -7,9 +7,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.actions.draft import Facts
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
-from monitoring.reasons import Reason
 
 NO_GROUP = "DEAD"  # Kafka's state of a group that does not exist
 

@@ -25,7 +25,7 @@ from console.actions.draft import (
 from console.actions.models import Plan
 from console.groups.actions import members_check
 from console.groups.actions.group_target import GROUP_TARGET
-from console.groups.reset_rules import CommitInLog, ResetEffect, reset_effect
+from console.groups.compute_reset_offsets import CommitInLog, ResetEffect, reset_effect
 from console.ui import numbers
 from console.ui.texts import first_lines
 from monitoring.gateway.gateway import Gateway

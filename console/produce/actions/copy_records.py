@@ -33,12 +33,12 @@ from console.topics.actions.affected_groups import groups_reading
 from console.topics.actions.topic_target import TOPIC_TARGET
 from console.ui import numbers
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import GatewayError, NotFound, Unreadable
 from monitoring.gateway.gateway import Gateway, for_cluster
 from monitoring.gateway.producing import CopyOutcome, CopyRequest
 from monitoring.models import Cluster
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.reasons import Reason
 
 SOURCE_PARTITIONS, SOURCE_ID, SOURCE_CLUSTER = "source_partitions", "source_id", "source_cluster"
 _RECORDS_PER_CALL = 2000  # so many may be copied twice if a worker is lost

@@ -22,11 +22,11 @@ from console.produce.mock_values import InvalidSchema, MockValues
 from console.produce.writer import Writer, decrypted_records, waiting_records
 from console.ui import numbers
 from console.ui.texts import sentence
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.producing import NewRecord
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.reasons import Reason
 from monitoring.schema_registry.compiled_schema import SchemaUnusable
 from monitoring.schema_registry.exact_json import exact_json
 from monitoring.schema_registry.read_schemas import Schema

@@ -6,7 +6,8 @@ from django.utils.translation import gettext_lazy
 from console.actions.action_type import ActionType, ApplyProgress, Params, TargetType
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
-from console.quotas.entities import number_text, title_of
+from console.quotas.entities import title_of
+from console.quotas.quota_rows import number_text
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway

@@ -16,10 +16,10 @@ from console.reassignments.current_replicas import Partition
 from console.topics.actions.topic_target import names_as_resource
 from console.topics.actions.wait_for_leaders import wait_until
 from console.ui import numbers
+from monitoring.error_reason import Reason
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import TopicPartition, partition_key
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.reasons import Reason
 
 
 class ElectLeaders(ItemsAction):

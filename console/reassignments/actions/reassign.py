@@ -17,11 +17,11 @@ from console.reassignments import current_replicas, moves, reassignment_draft, r
 from console.reassignments.actions.partitions_target import PARTITIONS_TARGET
 from console.reassignments.moves import Move, MoveState
 from console.topics.actions.topic_target import names_as_resource
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.topic_partition import partition_key
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.reasons import Reason
 
 WATCH_S, POLL_S = 30.0, 1.0  # how long one call of `apply` watches the progress, and how often
 # A move that is not in progress may be done all the same: brokers learn of the end of a

@@ -14,11 +14,11 @@ from console.ui.kafka_number_limits import OFFSET_MAX
 from console.ui.texts import sentence
 from monitoring.gateway.errors import GatewayError
 from monitoring.models import Cluster
-from monitoring.reason_translation import translated
 from monitoring.records import search_limits
 from monitoring.records.search_events import COMPLETE, Event, SearchProgress
 from monitoring.records.search_limits import ExportLimits
 from monitoring.records.search_process_client import RunningSearch
+from monitoring.translate_error_reason import translated
 
 
 def start(

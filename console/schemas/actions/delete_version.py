@@ -10,11 +10,11 @@ from console.actions.draft import Change, Draft, Facts, Proposal, Step
 from console.actions.models import Plan
 from console.schemas.actions.schema_in_plan import params_of, schema_of
 from console.schemas.actions.subject_target import SUBJECT_TARGET
-from console.schemas.registry_errors import registry_errors
+from console.schemas.registry_error_mapping import registry_errors
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.reasons import Reason
 from monitoring.schema_registry import subjects
 
 DELETE_VERSION = "schema.delete-version"

@@ -8,7 +8,7 @@ from console.actions.models import Plan
 from console.schemas.actions.delete_version import DELETE_VERSION
 from console.schemas.actions.schema_in_plan import changed_lines, params_of, schema_of
 from console.schemas.actions.subject_target import SUBJECT_TARGET
-from console.schemas.registry_errors import registry_errors
+from console.schemas.registry_error_mapping import registry_errors
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway

@@ -6,7 +6,7 @@ from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.schemas.actions.subject_target import SUBJECT_TARGET
-from console.schemas.registry_errors import registry_errors
+from console.schemas.registry_error_mapping import registry_errors
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.schema_registry import subjects

@@ -11,10 +11,10 @@ from console.topics.actions.topic_target import TOPIC_TARGET
 from console.topics.actions.wait_for_leaders import wait_until
 from console.topics.changeable_topics import refuse_unchangeable
 from console.ui import numbers
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import GatewayError, NotFound
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
-from monitoring.reasons import Reason
 
 
 class DeleteTopic(ActionType):

@@ -7,9 +7,9 @@ from django.utils.translation import gettext as _
 
 from console.actions.action_type import ApplyProgress
 from console.actions.draft import Step
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import Gateway
-from monitoring.reasons import Reason
 
 WAIT_SECONDS = 20.0
 _LEADERS = "leaders"

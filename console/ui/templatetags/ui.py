@@ -47,8 +47,8 @@ def ahead(lag: Any) -> SafeString:
 
 
 def _with_notes(write: Callable[[numbers.Figure], str]) -> Callable[[numbers.Figure], str]:
-    """The filter for `write`. For a PartialSum, the tooltip says what is missing from the sum, and
-    a note says how many partitions are ahead."""
+    """The filter for `write`. For a PartialSum, the tooltip says what is missing from the sum,
+    and a note says how many partitions are ahead."""
 
     @wraps(write)
     def with_notes(value: numbers.Figure) -> str:

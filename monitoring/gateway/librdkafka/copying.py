@@ -19,12 +19,12 @@ from confluent_kafka import (
 )
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.librdkafka.produce_calls import open_producer, send
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
 from monitoring.gateway.record_row import Headers, RecordRow
-from monitoring.reasons import Reason
 
 _BATCH_RECORDS, _BATCH_BYTES = 500, 4 << 20
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from confluent_kafka import KafkaError, KafkaException
 
+from monitoring.error_reason import Reason
 from monitoring.gateway import error_codes
 from monitoring.gateway.errors import (
     ClusterUnavailable,
@@ -14,7 +15,6 @@ from monitoring.gateway.errors import (
     Refused,
     Unsupported,
 )
-from monitoring.reasons import Reason
 
 # Errors of librdkafka itself; the broker's codes are in error_codes.py.
 _UNAVAILABLE = {

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.producing import NewRecord, WriteOutcome
-from monitoring.reasons import Reason
 
 _BY_KEY = -1
 _MESSAGE_BYTES_MAX = 16 << 20  # the broker decides which records are too large

@@ -26,10 +26,10 @@ from confluent_kafka.admin import (
 )
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
 from monitoring.gateway.librdkafka.error_mapping import gateway_error_of, raising_gateway_errors
 from monitoring.gateway.topic_description import PartitionDescription, TopicDescription
-from monitoring.reasons import Reason
 
 T = TypeVar("T")
 _NO_TOPIC_ID = str(Uuid(0, 0))

@@ -13,9 +13,9 @@ import threading
 from functools import lru_cache
 from typing import Any
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.child_process import ChildProcess
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
-from monitoring.reasons import Reason
 
 _MODULE = "monitoring.gateway.librdkafka.worker_process"
 _WORKERS_MAX = 8  # concurrent calls

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup
 from monitoring.gateway.wire.list_offsets import UNKNOWN
@@ -22,7 +23,6 @@ from monitoring.gateway.wire.response_limits import (
     check_limit,
     printable,
 )
-from monitoring.reasons import Reason
 
 
 @dataclass(slots=True)

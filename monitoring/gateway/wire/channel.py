@@ -9,6 +9,7 @@ from collections.abc import Callable
 from struct import Struct
 
 from monitoring.clusters.kafka_client_settings import ClientSettings, TlsSettingsInvalid
+from monitoring.error_reason import Reason
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, OverLimit, Refused, Unsupported
 from monitoring.gateway.wire import (
@@ -23,7 +24,6 @@ from monitoring.gateway.wire import (
 )
 from monitoring.gateway.wire.connection import ByteBudget, Connection, frame
 from monitoring.gateway.wire.response_limits import LARGE_ANSWER_BYTES, check_limit
-from monitoring.reasons import Reason
 
 API_VERSIONS_KEY = 18
 _SESSION_SHARE = 0.8  # of a session's lifetime; then a new connection logs in again

@@ -13,13 +13,13 @@ from typing import TypeVar
 
 from brokerd.errors import KafkaError
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
 from monitoring.gateway.wire import list_offsets, metadata
 from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.channel import Channel
 from monitoring.gateway.wire.connection import ByteBudget, frame
 from monitoring.gateway.wire.metadata import Metadata
-from monitoring.reasons import Reason
 
 _HEADER_BYTES = 8  # correlation id and throttle time, in which equal answers differ
 _LARGE_BYTES = 256 * 1024

@@ -11,9 +11,9 @@ import ssl
 from struct import Struct
 from typing import Self
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, OverLimit
 from monitoring.gateway.wire.response_limits import ANSWER_BYTES_MAX, PASS_BYTES_MAX
-from monitoring.reasons import Reason
 
 CLIENT_ID = "aerie"
 _I32 = Struct(">i")

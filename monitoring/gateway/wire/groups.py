@@ -19,6 +19,7 @@ from struct import error as StructError
 import numpy as np
 
 from brokerd.protocol import messages
+from monitoring.error_reason import Reason
 from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, AFTER_THROTTLE_TIME, Cursor
@@ -29,7 +30,6 @@ from monitoring.gateway.wire.response_limits import (
     printable,
     remove_expected,
 )
-from monitoring.reasons import Reason
 
 LIST_KEY, LIST_VERSION = 16, 4
 DESCRIBE_KEY, DESCRIBE_VERSION = 15, 4

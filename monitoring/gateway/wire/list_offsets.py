@@ -12,11 +12,11 @@ from struct import Struct
 
 import numpy as np
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.cursor import AFTER_THROTTLE_TIME, Cursor
 from monitoring.gateway.wire.metadata import Longs, Metadata
 from monitoring.gateway.wire.response_limits import InvalidParts, check_limit, printable
-from monitoring.reasons import Reason
 
 API_KEY, VERSION = 2, 2
 LATEST, EARLIEST = -1, -2

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from brokerd.protocol import messages
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.answers import ClusterAnswers, LogDir
@@ -21,7 +22,6 @@ from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 from monitoring.gateway.wire.metadata import Longs
 from monitoring.gateway.wire.response_limits import SIZE_BYTES_MAX, check_limit
-from monitoring.reasons import Reason
 
 API_KEY = 35
 WITH_DISKS, WITHOUT_DISKS = VERSIONS = (4, 1)

@@ -25,12 +25,12 @@ import numpy.typing as npt
 
 from brokerd.protocol import messages
 from brokerd.protocol.varint import read_uvarint
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import OverLimit
 from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.connection import CLIENT_ID
 from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 from monitoring.gateway.wire.response_limits import InvalidParts, check_limit, printable
-from monitoring.reasons import Reason
 
 API_KEY = 3
 WITH_IDS, WITHOUT_IDS = VERSIONS = (12, 7)

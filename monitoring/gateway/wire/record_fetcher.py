@@ -11,6 +11,7 @@ from time import monotonic
 
 from brokerd.errors import ErrorCode, KafkaError
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.error_codes import exception_of, raise_if_error
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, NotFound, Unreadable
@@ -19,7 +20,6 @@ from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.cluster_client import ClusterClient
 from monitoring.gateway.wire.fetch import FetchedRecords, Throttled
 from monitoring.gateway.wire.metadata import Metadata
-from monitoring.reasons import Reason
 
 _LEADER_CHANGED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.LEADER_NOT_AVAILABLE)
 _LEADER_PAUSE_S = 0.2  # until the metadata has the new leader

@@ -5,8 +5,8 @@ pages. If that is not possible, the whole response is refused (OverLimit). The l
 above what real clusters reach, and keep the memory of one pass below some hundred megabytes.
 """
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import OverLimit
-from monitoring.reasons import Reason
 
 # Limits of one pass, which reads the whole cluster once.
 PASS_BYTES_MAX = 256 * 1024 * 1024

@@ -9,13 +9,13 @@ from struct import Struct
 
 from monitoring.clusters.kafka_client_settings import Sasl
 from monitoring.clusters.sasl_mechanisms import OAUTHBEARER
+from monitoring.error_reason import Reason
 from monitoring.gateway import oauth
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.wire import sasl as mechanisms
 from monitoring.gateway.wire.connection import Connection, frame
 from monitoring.gateway.wire.cursor import AFTER_CORRELATION_ID, Cursor
 from monitoring.gateway.wire.response_limits import printable
-from monitoring.reasons import Reason
 
 HANDSHAKE_KEY, AUTHENTICATE_KEY = 17, 36
 _VERSION = 1

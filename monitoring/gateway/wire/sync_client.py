@@ -11,6 +11,7 @@ from functools import partial
 from brokerd.errors import KafkaError
 from brokerd.protocol.records import BatchHeader
 from monitoring.clusters.kafka_client_settings import ClientSettings
+from monitoring.error_reason import Reason
 from monitoring.gateway import event_loop, request_timeouts
 from monitoring.gateway.error_codes import exception_of_group_change
 from monitoring.gateway.errors import ClusterUnavailable, Unreadable
@@ -19,7 +20,6 @@ from monitoring.gateway.wire import fetch, offset_delete
 from monitoring.gateway.wire.cluster_client import ClusterClient
 from monitoring.gateway.wire.metadata import ALL_TOPICS, TOPIC_LENGTH_MAX, Metadata
 from monitoring.gateway.wire.record_fetcher import RecordFetcher
-from monitoring.reasons import Reason
 
 _GRACE_S = 0.5  # for the work after the last response
 

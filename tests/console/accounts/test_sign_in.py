@@ -2,7 +2,7 @@ import pytest
 from django.contrib.auth.signals import user_login_failed
 from django.urls import reverse
 
-from console.accounts import lockout
+from console.accounts import sign_in_lockout
 from console.audit.models import AuditEntry
 
 
@@ -47,7 +47,7 @@ def test_every_invalid_input_gets_the_same_error(client, viewer, redis_server, u
 
 
 def test_after_too_many_failures_the_right_password_is_refused_too(client, viewer, redis_server):
-    for _ in range(lockout.MAX_PER_ACCOUNT):
+    for _ in range(sign_in_lockout.MAX_PER_ACCOUNT):
         sign_in(client, "wrong")
     response = sign_in(client, "viewer-password")
     assert response.status_code == 429
@@ -58,13 +58,13 @@ def test_a_locked_account_is_refused_without_a_password_check(client, viewer, re
     looked_at = []
     note = lambda credentials, **_: looked_at.append(credentials["username"])  # noqa: E731
     user_login_failed.connect(note)
-    for _ in range(lockout.MAX_PER_ACCOUNT):
+    for _ in range(sign_in_lockout.MAX_PER_ACCOUNT):
         sign_in(client, "wrong")
     answers = [sign_in(client, "wrong", name) for name in ("viewer", " viewer", "\uff36iewer")]
     user_login_failed.disconnect(note)
     assert [answer.status_code for answer in answers] == [429] * 3
     assert "Wait 5 minutes" in answers[0].content.decode()
-    assert looked_at == ["viewer"] * lockout.MAX_PER_ACCOUNT
+    assert looked_at == ["viewer"] * sign_in_lockout.MAX_PER_ACCOUNT
     locked = [entry.resource for entry in AuditEntry.objects.all() if entry.after]
     assert locked == ["viewer"], "one entry for the lockout, not one for each attempt"
 
@@ -72,13 +72,13 @@ def test_a_locked_account_is_refused_without_a_password_check(client, viewer, re
 def test_another_account_from_the_same_address_is_not_locked_with_it(
     client, viewer, operator, clusters, redis_server
 ):
-    for _ in range(lockout.MAX_PER_ACCOUNT):
+    for _ in range(sign_in_lockout.MAX_PER_ACCOUNT):
         sign_in(client, "wrong")
     assert sign_in(client, "operator-password", username="operator").status_code == 302
 
 
 def test_a_success_resets_the_failures(client, viewer, clusters, redis_server):
-    for _ in range(lockout.MAX_PER_ACCOUNT - 1):
+    for _ in range(sign_in_lockout.MAX_PER_ACCOUNT - 1):
         sign_in(client, "wrong")
     assert sign_in(client, "viewer-password").status_code == 302
     client.post(reverse("logout"))

@@ -9,7 +9,7 @@ from console.actions import models, plan_worker
 from console.actions.finish_plan import finish
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from monitoring.reasons import loads
+from monitoring.error_reason import loads
 
 pytestmark = pytest.mark.django_db
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)

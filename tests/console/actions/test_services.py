@@ -13,9 +13,9 @@ from console.actions.draft import PlanAlreadyConfirmed, PlanRefused
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.topics.actions.topic_facts import read_existing
+from monitoring.error_reason import loads
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import for_cluster
-from monitoring.reasons import loads
 from tests.console.actions.conftest import confirm_and_run
 from tests.console.conftest import a_user, sample
 from tests.support.waiting import wait_until

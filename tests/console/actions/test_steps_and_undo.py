@@ -13,8 +13,8 @@ from console.actions.models import Plan
 from console.actions.progress import PlanProgress
 from console.audit.models import AuditEntry
 from console.topics.actions import wait_for_leaders
+from monitoring.error_reason import Reason, loads
 from monitoring.gateway.errors import Refused
-from monitoring.reasons import Reason, loads
 from tests.console.actions.conftest import confirm_and_run
 from tests.console.actions.test_services import (
     _queued,  # noqa: F401  (a fixture)

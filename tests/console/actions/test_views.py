@@ -9,7 +9,7 @@ from console.actions import models, plan_queue, plan_worker, registry
 from console.actions.draft import Draft
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from monitoring.reasons import Reason, dumps
+from monitoring.error_reason import Reason, dumps
 from tests.console.actions.test_services import (
     creation,
     make,

@@ -4,12 +4,12 @@ import socket
 import pytest
 from django.urls import reverse
 
-from console.accounts import connection_rate_limit
+from console.accounts import outgoing_connection_rate_limit
 from console.alerts import services
 from console.audit.models import AuditEntry
 from monitoring.alerts.evaluate import RULE_DISABLED
+from monitoring.error_reason import dumps
 from monitoring.models import Alert, AlertDelivery, AlertRule
-from monitoring.reasons import dumps
 
 pytestmark = pytest.mark.usefixtures("sampled")
 URL = "http://127.0.0.1:9/hook?token=t0ken"
@@ -173,7 +173,7 @@ def test_url_checks_are_rate_limited(client, monkeypatch):
     resolving_to(monkeypatch, "10.1.2.3")
     answers = [
         add(client, url=f"http://host-{number}.internal/").content.decode()
-        for number in range(connection_rate_limit.PER_MINUTE_MAX + 1)
+        for number in range(outgoing_connection_rate_limit.PER_MINUTE_MAX + 1)
     ]
     assert all("is not a public address" in answer for answer in answers[:-1])
     assert "Too many URLs" in answers[-1]
@@ -250,9 +250,9 @@ def test_tests_are_limited_and_need_a_webhook(client, make_rule):
     client.post(reverse("alert-test", args=["local", silent.pk]))
     assert not AlertDelivery.objects.exists()
     rule = make_rule(url=URL)
-    for _ in range(connection_rate_limit.PER_MINUTE_MAX + 3):
+    for _ in range(outgoing_connection_rate_limit.PER_MINUTE_MAX + 3):
         client.post(reverse("alert-test", args=["local", rule.pk]))
-    assert AlertDelivery.objects.count() == connection_rate_limit.PER_MINUTE_MAX
+    assert AlertDelivery.objects.count() == outgoing_connection_rate_limit.PER_MINUTE_MAX
 
 
 def test_a_rule_of_another_cluster_is_404(client, make_rule, clusters):

@@ -6,8 +6,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from monitoring.alerts.evaluate import RULE_DISABLED
+from monitoring.error_reason import dumps
 from monitoring.models import AlertDelivery
-from monitoring.reasons import dumps
 from tests.support.pseudo_language import LANGUAGE, pseudo_language
 
 pytestmark = pytest.mark.usefixtures("sampled")

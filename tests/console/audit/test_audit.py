@@ -12,8 +12,8 @@ from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.actions import registry
 from console.audit import visible_entries, write_entry
-from console.audit.json_lines_file import SIZE_BYTES_MAX, JsonLinesFile
 from console.audit.models import AppendOnlyError, AuditEntry
+from console.audit.rotating_json_log import SIZE_BYTES_MAX, RotatingJsonLog
 from console.audit.tasks import drop_refused_sign_ins
 from tests.console.conftest import a_user
 from tests.console.test_every_url import TABLE
@@ -87,7 +87,7 @@ def test_the_access_log_knows_the_role_not_the_name(sampled, client_of, operator
 def test_a_full_log_is_renamed_and_started_again(tmp_path: Path):
     path = tmp_path / "log.jsonl"
     path.write_bytes(b"x" * (SIZE_BYTES_MAX - 5))
-    lines = JsonLinesFile(path)
+    lines = RotatingJsonLog(path)
     lines.append({"n": 1})
     lines.append({"n": 2})
     assert path.read_text() == '{"n":1}\n{"n":2}\n'
@@ -97,7 +97,7 @@ def test_a_full_log_is_renamed_and_started_again(tmp_path: Path):
 def test_control_characters_are_escaped_in_log_lines(tmp_path: Path):
     path = tmp_path / "log.jsonl"
     agent = "für \n\x1b[31m\x7f\x9b2J\u2028\u202e\ud800\U000e0001"
-    JsonLinesFile(path).append({"agent": agent, "n": 1})
+    RotatingJsonLog(path).append({"agent": agent, "n": 1})
     [line] = path.read_text().splitlines()
     assert line.isprintable()
     assert json.loads(line) == {"agent": agent, "n": 1}
@@ -106,7 +106,7 @@ def test_control_characters_are_escaped_in_log_lines(tmp_path: Path):
 def test_a_log_rotated_by_another_process_is_not_rotated_again(tmp_path: Path):
     path = tmp_path / "log.jsonl"
     path.write_text("full")
-    lines = JsonLinesFile(path)
+    lines = RotatingJsonLog(path)
     with path.open("ab", buffering=0) as full:
         path.rename(tmp_path / "log.jsonl.1")
         path.write_text("fresh")
@@ -126,7 +126,7 @@ def test_only_old_refused_sign_ins_are_deleted(db, admin):
 
 def test_a_log_that_cannot_be_written_fails_no_request(tmp_path: Path, caplog):
     (tmp_path / "file").write_text("")
-    lines = JsonLinesFile(tmp_path / "file" / "log.jsonl")
+    lines = RotatingJsonLog(tmp_path / "file" / "log.jsonl")
     lines.append({"n": 1})
     lines.append({"n": 2})
     assert caplog.text.count("cannot be written") == 1

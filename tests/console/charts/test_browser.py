@@ -95,7 +95,7 @@ def test_lines_of_an_earlier_time_have_the_colours_of_the_lines_with_their_names
     sign_in(page, web, operator)
     page.goto(web)
     colours = page.evaluate("""async () => {
-      const { colorOf } = await import("/static/app/chart-lines.js");
+      const { colorOf } = await import("/static/app/chart-colors.js");
       const series = [
         { name: "produced" }, { name: "consumed" }, { name: "written", is_other: true },
         { name: "consumed, a day before", name_now: "consumed", is_earlier: true },

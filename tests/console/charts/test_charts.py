@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from console.charts import views
-from console.charts.hung_store import SLOW_S, HungStore
+from console.charts.history_circuit_breaker import SLOW_S, HistoryCircuitBreaker
 from console.ui import times
 from monitoring.history import append_ticks, written_range
 from monitoring.history.levels import DAY_MS
@@ -338,10 +338,10 @@ def test_a_history_that_cannot_be_read_is_an_error_with_its_cause(
 def test_while_the_store_of_the_history_hangs_a_chart_says_so_at_once(
     sampled, client_of, viewer, monkeypatch
 ):
-    hung = HungStore()
+    breaker = HistoryCircuitBreaker()
     now_s = time.monotonic()
-    hung.add_failure(now_s - SLOW_S, now_s)
-    monkeypatch.setattr(views, "_hung_store", hung)
+    breaker.add_failure(now_s - SLOW_S, now_s)
+    monkeypatch.setattr(views, "_circuit_breaker", breaker)
     answer = loaded(client_of(viewer), of="topic", topic="orders", show="records")
     assert answer.status_code == 503
     assert "cannot be read" in answer.json()["error"]

@@ -2,9 +2,9 @@ import pytest
 
 from console.clusters.connection_error_texts import explain
 from console.clusters.connection_steps import Step
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import GatewayError
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 
 PLAIN = Cluster(security_protocol="PLAINTEXT")
 SECURED = Cluster(security_protocol="SASL_SSL", sasl_mechanism="PLAIN", registry_url="https://r")

@@ -2,7 +2,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.urls import reverse
 
-from console.accounts import connection_rate_limit
+from console.accounts import outgoing_connection_rate_limit
 from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.audit.models import AuditEntry
@@ -137,7 +137,7 @@ def test_a_test_of_the_connection_saves_nothing_and_says_what_is_wrong(sampled, 
 def test_tests_of_the_connection_are_limited(sampled, admin):
     cluster = Cluster(slug="x", bootstrap_servers="127.0.0.1:1")
     said = [connection_check.check_connection(Principal(admin), cluster).title
-            for _ in range(connection_rate_limit.PER_MINUTE_MAX + 1)]  # fmt: skip
+            for _ in range(outgoing_connection_rate_limit.PER_MINUTE_MAX + 1)]  # fmt: skip
     assert said[-1] == "Too many tests"
     assert set(said[:-1]) == {"No broker answers"}
 

@@ -1,7 +1,7 @@
 import pytest
 
+from console.groups.compute_reset_offsets import InvalidInput
 from console.groups.offsets_file import offsets_of_file
-from console.groups.reset_rules import InvalidInput
 
 KEY, OTHER = ("orders", 0), ("orders", 1)
 

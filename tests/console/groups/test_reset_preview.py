@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 
 from console.actions.models import Plan
+from console.groups.compute_reset_offsets import CommitInLog
+from console.groups.read_partitions_to_reset import ResolvedReset
 from console.groups.reset_preview import ROWS_MAX, preview_of
-from console.groups.reset_resolution import ResolvedReset
-from console.groups.reset_rules import CommitInLog
 from console.ui import numbers
 from monitoring.gateway.errors import ClusterUnavailable
 from tests.support.fake_gateway import FakeCluster, fake_cluster  # noqa: F401  (a fixture)

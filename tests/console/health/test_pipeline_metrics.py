@@ -5,13 +5,13 @@ from django.utils import timezone
 
 from console.health import pipeline_metrics as metrics_module
 from console.health.pipeline_metrics import pipeline_metrics
+from monitoring.error_reason import Reason, dumps
+from monitoring.error_reason_texts import PIPELINE
 from monitoring.history import flush_state, history_disk
 from monitoring.history.levels import HOUR_MS
 from monitoring.models import Cluster, PipelineRun, PipelineState
 from monitoring.pipeline import backfill
 from monitoring.pipeline.models import Backfill, RunState
-from monitoring.reason_texts import PIPELINE
-from monitoring.reasons import Reason, dumps
 
 pytestmark = pytest.mark.django_db
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "metrics.md"

@@ -6,9 +6,9 @@ import pytest
 
 from console.accounts.rights import Rights
 from console.live import fragment_renderer, snapshot_cache
+from monitoring.error_reason import Reason
 from monitoring.models import Cluster
 from monitoring.read_model.tick_columns import TickColumns
-from monitoring.reasons import Reason
 from monitoring.scope import Scope
 from monitoring.ticks import tick_stream
 from tests.console.conftest import BROKERS, PARTITIONS, PUBLIC, sample, tick_now

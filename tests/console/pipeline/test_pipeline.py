@@ -8,6 +8,7 @@ from django.utils import timezone
 from console.audit.models import AuditEntry
 from console.ui import numbers, times
 from monitoring.clock import now_ms
+from monitoring.error_reason import Reason, dumps
 from monitoring.history import append_ticks, written_range
 from monitoring.history.levels import DAY_MS, HOUR_MS
 from monitoring.history.root_folder import Root, current
@@ -15,7 +16,6 @@ from monitoring.models import Backfill, Cluster, LastBackfill, PipelineRun, Pipe
 from monitoring.pipeline import cluster_lock, run_next_job
 from monitoring.pipeline.backfill import ATTEMPTS_MAX
 from monitoring.pipeline.models import RunState
-from monitoring.reasons import Reason, dumps
 from tests.monitoring.tick_factory import INTERVAL_MS, make_tick
 
 URL = "/c/local/pipeline"

@@ -12,9 +12,9 @@ from console.actions.models import Plan
 from console.audit.models import AuditEntry
 from console.produce.copy_plans import RangesToCopy, clusters_to_copy_to, propose_copy
 from console.records.models import MaskingRule, ShownTo
+from monitoring.error_reason import Reason, loads
 from monitoring.gateway.producing import WriteOutcome
 from monitoring.models import Cluster
-from monitoring.reasons import Reason, loads
 from tests.console.actions.conftest import confirm_and_run, resume_and_run
 from tests.console.conftest import a_user
 from tests.console.produce.conftest import local

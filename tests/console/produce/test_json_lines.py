@@ -7,9 +7,9 @@ import pytest
 from console.produce import json_lines, records_as_text
 from console.produce.data_formats import InvalidData
 from console.records import record_download
+from monitoring.error_reason import Reason
 from monitoring.gateway.producing import NewRecord
 from monitoring.gateway.record_row import RecordRow, SchemaNote
-from monitoring.reasons import Reason
 
 
 def read(*lines: str, most: int = 100, **options) -> list[NewRecord]:

@@ -13,8 +13,8 @@ from console.produce.actions import copy_records
 from console.produce.actions.mock_records import MockSpec
 from console.produce.copy_plans import RangesToCopy, propose_copy
 from console.produce.mock_plans import MockRecordsToWrite, propose_mock
+from monitoring.error_reason import loads
 from monitoring.gateway.producing import NewRecord
-from monitoring.reasons import loads
 from tests.console.actions.conftest import confirm_and_run, resume_and_run
 from tests.console.produce.conftest import local, planned
 from tests.support.fake_gateway import FakeCluster

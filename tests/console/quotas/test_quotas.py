@@ -7,11 +7,12 @@ from console.accounts.principal import Principal
 from console.actions import models, plan_worker, services
 from console.actions.models import Plan
 from console.audit.models import AuditEntry
-from console.quotas.entities import entity_of, number_text, quotas_for, title_of
+from console.quotas.entities import entity_of, quotas_for, title_of
+from console.quotas.quota_rows import number_text
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import Refused, Unsupported
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 from tests.support.fake_gateway import FakeCluster, fake_cluster  # noqa: F401  (a fixture)
 
 ANN = (("user", "ann"),)

@@ -11,9 +11,9 @@ from console.actions import models, plan_queue, plan_worker, services
 from console.actions.expiry import QUEUED_AGE_MAX, WORKER_SILENT_MAX
 from console.actions.models import Plan
 from console.reassignments.actions import reassign
+from monitoring.error_reason import Reason, loads
 from monitoring.gateway.errors import ClusterUnavailable, Unsupported
 from monitoring.models import Cluster
-from monitoring.reasons import Reason, loads
 from tests.console.conftest import BROKERS, sample, sample_next, tick_now
 from tests.support.fake_gateway import FakeCluster, fake_cluster  # noqa: F401  (a fixture)
 

@@ -20,9 +20,9 @@ from console.records.models import MaskingRule
 from console.records.search_response import stream_chunks
 from console.records.search_stream import ResultView
 from console.records.start_search import SearchQuery
+from monitoring.error_reason import Reason
 from monitoring.gateway.errors import ClusterUnavailable, NotFound
 from monitoring.models import Cluster
-from monitoring.reasons import Reason
 from monitoring.records.filters import Condition
 from monitoring.records.search_events import Event, SearchProgress
 from tests.console.conftest import a_user, content_of

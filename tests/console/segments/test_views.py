@@ -57,11 +57,11 @@ def test_the_log_is_drawn_to_scale_by_size_time_or_offsets(place, client_of, vie
         page = client.get(f"{place}{query}").content.decode()
         switch = re.search(r'scale=\w+"\s+aria-current="true">(\w+)</a>', page)[1]
         assert switch == chosen
-        assert page.count("strip-file is-active") == 2  # the file, and in the legend
+        assert page.count("log-diagram-file is-active") == 2  # the file, and in the legend
         assert "none" in page
     page = client.get(f"{place}?offset=42&scale=offset").content.decode()
     assert "?scale=time&amp;offset=42" in page
-    assert "strip-file is-looked-up" in page
+    assert "log-diagram-file is-looked-up" in page
     assert "offset 42" in page
     assert '<input type="hidden" name="scale" value="offset">' in page, "a look-up keeps the scale"
 
@@ -237,14 +237,14 @@ def test_the_log_is_drawn_also_if_a_look_up_fails(place, client_of, viewer, monk
     answer = client_of(viewer).get(f"{place}?at=2020-01-01T00:00:00")
     assert answer.status_code == 503
     assert "Broker 1 does not answer" in answer.content.decode()
-    assert "strip-file is-active" in answer.content.decode()
+    assert "log-diagram-file is-active" in answer.content.decode()
     assert 'aria-current="true">Size</a>' in answer.content.decode()
 
 
 def test_the_log_is_drawn_also_if_a_look_up_finds_nothing(place, client_of, viewer):
     answer = client_of(viewer).get(f"{place}?offset=4200")
     assert "The log has the offsets" in answer.content.decode()
-    assert "strip-file is-active" in answer.content.decode()
+    assert "log-diagram-file is-active" in answer.content.decode()
     assert 'aria-current="true">Size</a>' in answer.content.decode()
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from console.actions.models import Plan
-from console.topics.create_form import CreateTopicForm
+from console.topics.forms import CreateTopicForm
 from console.topics.new_topic_presets import PRESETS
 from monitoring.gateway.errors import ClusterUnavailable
 from tests.support.fake_gateway import FakeCluster

@@ -1,7 +1,7 @@
 import pytest
 
 from console.ui.texts import sentence
-from monitoring.reasons import Reason, several
+from monitoring.error_reason import Reason, several
 
 
 @pytest.mark.parametrize(

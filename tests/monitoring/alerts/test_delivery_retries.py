@@ -2,7 +2,7 @@ import httpx
 
 from monitoring.alerts.delivery_retries import WAITS_S, is_retriable, is_retriable_error, wait_s
 from monitoring.egress.url_checks import EgressRefused, EgressUnresolved
-from monitoring.reasons import Reason
+from monitoring.error_reason import Reason
 
 
 def test_the_waiting_times_grow_and_end():

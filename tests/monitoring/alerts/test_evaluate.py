@@ -10,8 +10,8 @@ from monitoring.alerts.evaluate import (
     evaluate,
     resolve_all,
 )
+from monitoring.error_reason import dumps, loads
 from monitoring.models import Alert, AlertDelivery
-from monitoring.reasons import dumps, loads
 from tests.monitoring.tick_factory import make_tick
 
 pytestmark = pytest.mark.django_db

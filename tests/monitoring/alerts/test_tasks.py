@@ -12,8 +12,8 @@ from monitoring.alerts import post_webhook, tasks
 from monitoring.alerts.delivery_retries import WAITS_S
 from monitoring.alerts.webhook_message import example_payload, signature
 from monitoring.egress import url_checks
+from monitoring.error_reason import loads
 from monitoring.models import AlertDelivery, AlertRule
-from monitoring.reasons import loads
 from tests.support.hostile_http import MIB, answering, memory_below, zstd_bomb
 
 pytestmark = pytest.mark.django_db

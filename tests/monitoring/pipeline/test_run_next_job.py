@@ -3,6 +3,7 @@
 import pytest
 
 from monitoring.clusters.models import Cluster
+from monitoring.error_reason import loads
 from monitoring.history import read_levels
 from monitoring.history.levels import HOUR_MS, RAW
 from monitoring.history.root_folder import SpanFolder
@@ -10,7 +11,6 @@ from monitoring.pipeline import backfill, run_next_job, stored_runs, tasks
 from monitoring.pipeline.do_job import Written
 from monitoring.pipeline.due_jobs import MergeJob
 from monitoring.pipeline.models import Backfill, PipelineRun, PipelineState, RunState
-from monitoring.reasons import loads
 from monitoring.redis_lock import try_lock
 from monitoring.reports.models import Report
 from monitoring.spark.jobs import roll_up_and_merge

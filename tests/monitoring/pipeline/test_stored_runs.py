@@ -4,12 +4,12 @@ import pytest
 from django.utils import timezone
 
 from monitoring.clusters.models import Cluster
+from monitoring.error_reason import loads
 from monitoring.history.levels import HOUR, MINUTE
 from monitoring.pipeline import stored_runs
 from monitoring.pipeline.do_job import Written
 from monitoring.pipeline.due_jobs import RollUpJob
 from monitoring.pipeline.models import PipelineRun, RunState
-from monitoring.reasons import loads
 from monitoring.spark.session import SparkStarting
 
 pytestmark = pytest.mark.django_db

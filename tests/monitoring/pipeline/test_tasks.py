@@ -7,10 +7,10 @@ from django.utils import timezone
 
 from monitoring.clock import now_ms
 from monitoring.clusters.models import Cluster
+from monitoring.error_reason import loads
 from monitoring.history.levels import HOUR_MS
 from monitoring.pipeline import cluster_lock, tasks
 from monitoring.pipeline.models import PipelineRun, RunState
-from monitoring.reasons import loads
 from tests.monitoring.pipeline.made_history import rows_of_levels, ticks, write
 from tests.support.worker import worker
 

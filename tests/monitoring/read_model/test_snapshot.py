@@ -207,7 +207,10 @@ def test_a_sum_has_the_number_of_unknown_parts():
         2, partitions=[part("a", 0), part("a", 1, **dead), part("b", 0, **dead)]
     )  # fmt: skip
     a, b = Snapshot.of(tick, None).topics
-    assert (a.offset_count, a.size_bytes) == (PartialSum(100, 1, 2), PartialSum(1000, 1, 2))
+    assert (a.offset_count, a.size_bytes) == (
+        PartialSum(100, 1, 2),
+        PartialSum(1000, 1, 2),
+    )
     assert (a.offset_count.is_partial, a.offset_count.value_if_complete) == (True, None)
     assert (b.offset_count.value, b.offset_count.is_partial) == (None, False)
 

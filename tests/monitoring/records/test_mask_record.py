@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from monitoring.error_reason import Reason
 from monitoring.gateway.record_row import RecordRow, SchemaNote
-from monitoring.reasons import Reason
 from monitoring.records.mask_record import MASK, is_target, mask, rounded_size
 
 

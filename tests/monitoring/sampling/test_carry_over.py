@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from monitoring.alerts.lag_condition import Subject
-from monitoring.alerts.rule_input_of_tick import rule_input_of
+from monitoring.alerts.lags_for_rules import rule_input_of
 from monitoring.gateway.wire import response_limits
 from monitoring.sampling.carry_over import carry_over, partition_for
 from monitoring.ticks.tick import Tick

@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from monitoring.clusters.schema_registry_settings import RegistrySettings
+from monitoring.error_reason import Reason
 from monitoring.gateway.record_row import RecordRow
-from monitoring.reasons import Reason
 from monitoring.schema_registry import record_decoder
 from monitoring.schema_registry.connection import RegistryError
 from monitoring.schema_registry.read_schemas import Schema

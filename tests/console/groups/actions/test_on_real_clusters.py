@@ -8,9 +8,9 @@ from confluent_kafka import Consumer, Producer
 
 from console.accounts.principal import Principal
 from console.actions import models, plan_worker, services
+from console.groups.compute_reset_offsets import ResetTo
 from console.groups.offset_plans import propose_delete_offsets, propose_reset
-from console.groups.reset_resolution import Reset
-from console.groups.reset_rules import ResetTo
+from console.groups.read_partitions_to_reset import Reset
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from tests.console.actions.conftest import confirm_and_run

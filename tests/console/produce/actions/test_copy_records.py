@@ -14,9 +14,9 @@ from console.audit.models import AuditEntry
 from console.produce.actions import copy_records
 from console.produce.copy_plans import RangesToCopy, limit_spans, propose_copy
 from console.records.models import MaskingRule
+from monitoring.error_reason import Reason, loads
 from monitoring.gateway.errors import Unreadable
 from monitoring.gateway.producing import WriteOutcome
-from monitoring.reasons import Reason, loads
 from tests.console.actions.conftest import confirm_and_run, resume_and_run
 from tests.console.conftest import a_user
 from tests.console.produce.conftest import local

@@ -10,8 +10,8 @@ from console.actions import models
 from console.actions.models import Plan
 from console.produce.actions.mock_records import MockSpec
 from console.produce.models import WaitingRecords
+from monitoring.error_reason import Reason, loads
 from monitoring.gateway.producing import WriteOutcome
-from monitoring.reasons import Reason, loads
 from tests.console.actions.conftest import confirm_and_run, resume_and_run
 from tests.support.fake_gateway import FakeProducing
 

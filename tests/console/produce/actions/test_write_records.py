@@ -15,9 +15,9 @@ from console.audit.models import AuditEntry
 from console.produce import tasks
 from console.produce.models import WaitingRecords
 from console.ui import numbers
+from monitoring.error_reason import Reason, loads
 from monitoring.gateway.errors import ClusterUnavailable, Unreadable
 from monitoring.gateway.producing import NewRecord, WriteOutcome
-from monitoring.reasons import Reason, loads
 from tests.console.actions.conftest import confirm_and_run, resume_and_run
 from tests.console.conftest import a_user
 from tests.console.produce.conftest import local, planned
