@@ -18,11 +18,11 @@ from brokerd.server.api.client_quotas import QuotaHandlers
 from brokerd.server.api.cluster import ClusterHandlers
 from brokerd.server.api.configs import ConfigHandlers
 from brokerd.server.api.delete_records import DeleteRecordsHandler
+from brokerd.server.api.describe_log_dirs import LogDirHandlers
 from brokerd.server.api.elect_leaders import ElectLeadersHandler
 from brokerd.server.api.group_offsets import GroupOffsetHandlers
 from brokerd.server.api.groups import GroupHandlers
 from brokerd.server.api.list_offsets import ListOffsetsHandlers
-from brokerd.server.api.log_dirs import LogDirHandlers
 from brokerd.server.api.metadata import MetadataHandlers
 from brokerd.server.api.offset_for_leader_epoch import OffsetForLeaderEpochHandler
 from brokerd.server.api.producers import ProducerHandlers

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from brokerd.errors import KafkaError
 from brokerd.log.io.open_files import FileRange
-from brokerd.log.io.scan import walk_headers
+from brokerd.log.io.scan_batches import walk_headers
 from brokerd.protocol.compression import codec_name, decompress
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from brokerd.coordinator.group import member_memory
+from brokerd.coordinator.group import member_memory_limit
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
-from brokerd.coordinator.group.member_memory import MEMBER_BYTES
+from brokerd.coordinator.group.member_memory_limit import MEMBER_BYTES
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, Bench
 
@@ -14,7 +14,7 @@ FULL = ErrorCode.GROUP_MAX_SIZE_REACHED
 
 @pytest.fixture(autouse=True)
 def _limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(member_memory, "MEMBER_MEMORY_BYTES_MAX", LIMIT_BYTES)
+    monkeypatch.setattr(member_memory_limit, "MEMBER_MEMORY_BYTES_MAX", LIMIT_BYTES)
 
 
 def subscribed(size: int) -> tuple[tuple[str, bytes], ...]:

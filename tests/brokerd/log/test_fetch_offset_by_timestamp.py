@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import fetch_offset_by_timestamp
 from brokerd.log.delete_old_segments import delete_old_segments
+from brokerd.log.fetch_offset_by_timestamp import first_at_or_after, first_record
 from brokerd.log.io.page_cache import NotInPageCache
-from brokerd.log.segments import offset_for_timestamp
-from brokerd.log.segments.offset_for_timestamp import first_record
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (
@@ -54,9 +54,9 @@ def test_the_first_record_at_or_after_a_time_is_found(
         log = reopen(log)
     for asked in (0, 250, 500, 999, 1001):
         expected = next(((i, at, 3) for i, at in enumerate(times) if at >= asked), None)
-        assert offset_for_timestamp.first_at_or_after(log, asked) == expected
+        assert first_at_or_after(log, asked) == expected
     largest = max(times)
-    assert offset_for_timestamp.largest(log) == (times.index(largest), largest, 3)
+    assert fetch_offset_by_timestamp.largest(log) == (times.index(largest), largest, 3)
 
 
 def test_a_time_is_found_first_thing_where_the_time_index_is_missing(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_a_time_is_found_first_thing_where_the_time_index_is_missing(tmp_path: P
     log.close()
     Path(tmp_path, f"{0:020d}.timeindex").unlink()
     again = open_log(tmp_path, recovery_point=10)
-    assert offset_for_timestamp.first_at_or_after(again, NOW_MS + 4) == (4, NOW_MS + 4, 0)
-    assert offset_for_timestamp.largest(again) == (9, NOW_MS + 9, 0)
+    assert first_at_or_after(again, NOW_MS + 4) == (4, NOW_MS + 4, 0)
+    assert fetch_offset_by_timestamp.largest(again) == (9, NOW_MS + 9, 0)
 
 
 def many(count: int, size: int = 0, codec: int = Codec.NONE) -> memoryview:
@@ -78,16 +78,16 @@ def many(count: int, size: int = 0, codec: int = Codec.NONE) -> memoryview:
 
 def lacking(log: UnifiedLog, timestamp_ms: int) -> NotInPageCache:
     with pytest.raises(NotInPageCache) as raised:
-        offset_for_timestamp.first_at_or_after(log, timestamp_ms, may_block=False)
+        first_at_or_after(log, timestamp_ms, may_block=False)
     return raised.value
 
 
 @pytest.mark.parametrize(
     "large",
     [
-        many(offset_for_timestamp.AT_ONCE_RECORDS_MAX + 1),
-        many(4, size=offset_for_timestamp.AT_ONCE_BYTES_MAX),
-        many(4, size=offset_for_timestamp.UNPACKED_AT_ONCE_BYTES_MAX, codec=Codec.GZIP),
+        many(fetch_offset_by_timestamp.AT_ONCE_RECORDS_MAX + 1),
+        many(4, size=fetch_offset_by_timestamp.AT_ONCE_BYTES_MAX),
+        many(4, size=fetch_offset_by_timestamp.UNPACKED_AT_ONCE_BYTES_MAX, codec=Codec.GZIP),
     ],
 )
 def test_a_batch_that_takes_long_to_walk_is_walked_by_another_thread(
@@ -102,24 +102,24 @@ def test_a_batch_that_takes_long_to_walk_is_walked_by_another_thread(
         thread.start()
         thread.join()
         pending.release()
-        found = offset_for_timestamp.first_at_or_after(log, asked, may_block=False)
+        found = first_at_or_after(log, asked, may_block=False)
         assert found == (asked - NOW_MS, asked, 5)
-    assert offset_for_timestamp.largest(log, may_block=False) == (last, NOW_MS + last, 5)
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS + last + 1, may_block=False) is None
+    assert fetch_offset_by_timestamp.largest(log, may_block=False) == (last, NOW_MS + last, 5)
+    assert first_at_or_after(log, NOW_MS + last + 1, may_block=False) is None
     log.delete_records_before(2)
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS) == (2, NOW_MS + 2, 5)
+    assert first_at_or_after(log, NOW_MS) == (2, NOW_MS + 2, 5)
 
 
 def test_a_batch_that_takes_little_to_walk_is_walked_at_once(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append([many(1000, size=20), many(1000, size=200, codec=Codec.ZSTD)], 5, 0)
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS + 999, may_block=False) == (
+    assert first_at_or_after(log, NOW_MS + 999, may_block=False) == (
         999,
         NOW_MS + 999,
         5,
     )
     log.delete_records_before(1000)
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS + 999, may_block=False) == (
+    assert first_at_or_after(log, NOW_MS + 999, may_block=False) == (
         1999,
         NOW_MS + 999,
         5,
@@ -129,15 +129,12 @@ def test_a_batch_that_takes_little_to_walk_is_walked_at_once(tmp_path: Path) -> 
 def test_what_threads_found_is_kept_of_a_few_times_only(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append([many(2000)], 0, 0)
-    for number in range(offset_for_timestamp.KEPT_MAX + 1):
+    for number in range(fetch_offset_by_timestamp.KEPT_MAX + 1):
         pending = lacking(log, NOW_MS + number).pending_read
         pending.load()
         pending.release()
-        assert (
-            offset_for_timestamp.first_at_or_after(log, NOW_MS + number, may_block=False)
-            is not None
-        )
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS + 1, may_block=False) == (
+        assert first_at_or_after(log, NOW_MS + number, may_block=False) is not None
+    assert first_at_or_after(log, NOW_MS + 1, may_block=False) == (
         1,
         NOW_MS + 1,
         0,
@@ -160,13 +157,13 @@ def test_records_before_the_log_start_are_not_found(tmp_path: Path) -> None:
     log = open_log(tmp_path)
     log.append([batch(10)], 0, NOW_MS)
     log.delete_records_before(4)
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS) == (4, NOW_MS + 4, 0)
+    assert first_at_or_after(log, NOW_MS) == (4, NOW_MS + 4, 0)
 
 
 def test_an_empty_log_has_no_largest_timestamp(tmp_path: Path) -> None:
     log = open_log(tmp_path)
-    assert offset_for_timestamp.largest(log) is None
-    assert offset_for_timestamp.first_at_or_after(log, 0) is None
+    assert fetch_offset_by_timestamp.largest(log) is None
+    assert first_at_or_after(log, 0) is None
 
 
 def test_a_batch_that_lies_inside_is_found_as_a_whole(tmp_path: Path) -> None:
@@ -175,11 +172,11 @@ def test_a_batch_that_lies_inside_is_found_as_a_whole(tmp_path: Path) -> None:
     lying[61:] = b"\x7f" * (len(lying) - 61)
     write_crc(lying)
     log.append([batch(timestamp_ms=1), memoryview(lying)], 2, NOW_MS)
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS) == (1, NOW_MS + 2, 2)
+    assert first_at_or_after(log, NOW_MS) == (1, NOW_MS + 2, 2)
     struct.pack_into(">q", lying, 35, NOW_MS + 9)
     write_crc(lying)
     log.append([memoryview(lying)], 2, NOW_MS)
-    assert offset_for_timestamp.largest(log) == (4, NOW_MS + 9, 2)
+    assert fetch_offset_by_timestamp.largest(log) == (4, NOW_MS + 9, 2)
 
 
 def test_the_largest_timestamp_is_told_until_its_record_is_gone_as_by_kafka(tmp_path: Path) -> None:
@@ -188,10 +185,10 @@ def test_the_largest_timestamp_is_told_until_its_record_is_gone_as_by_kafka(tmp_
         log.append([batch(timestamp_ms=NOW_MS + late)], 0, NOW_MS)
     for start in (2, 4):
         log.delete_records_before(start)
-        assert offset_for_timestamp.largest(log) == (1, NOW_MS + 9, 0)
+        assert fetch_offset_by_timestamp.largest(log) == (1, NOW_MS + 9, 0)
     log.roll(NOW_MS)
     assert delete_old_segments(log, NOW_MS, 4) == [0]
-    assert offset_for_timestamp.largest(log) is None
+    assert fetch_offset_by_timestamp.largest(log) is None
 
 
 @given(

@@ -27,7 +27,7 @@ class View(NamedTuple):
     unseen: frozenset[int] = frozenset()
 
 
-class MetadataResponseCache:
+class MetadataTopicCache:
     """Encoded topics by view and topic; a change of the image drops the topics that it names."""
 
     def __init__(self, image: MetadataImage) -> None:

@@ -1,5 +1,6 @@
-"""Stages an append: what is computed for a group of batches before it is written (in Kafka's
-UnifiedLog.append: analyzeAndValidateRecords, assigned offsets, analyzeAndValidateProducerState).
+"""Assigns offsets to a group of batches and checks their sequence numbers, before they are written
+(in Kafka's UnifiedLog.append: the assigned offsets, analyzeAndValidateProducerState). Size and CRC
+have been checked before (`log_validator/validate_size_and_crc`).
 
 Nothing here changes the log. Offsets and leader epoch are written into the batches (both are
 outside the CRC); the rest is collected in a `Staged`, which the log applies after the write

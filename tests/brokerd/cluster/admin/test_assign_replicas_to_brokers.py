@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokerd.cluster.admin.replica_assignment import (
+from brokerd.cluster.admin.assign_replicas_to_brokers import (
     alternate_racks,
     assign_replicas,
     check_assignment,

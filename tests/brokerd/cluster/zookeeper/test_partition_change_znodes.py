@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brokerd.cluster.zookeeper.change_entries import (
+from brokerd.cluster.zookeeper.partition_change_znodes import (
     ENTRY_BYTES_MAX,
     ChangeEntry,
     batches,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import KafkaError
-from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, read_varints, tables
+from brokerd.log.cleaner.records_as_columns import RecordTable, StoredBatch, read_varints, tables
 from brokerd.protocol.records import (
     HEADER_BYTES,
     Record,

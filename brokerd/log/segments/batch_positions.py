@@ -1,11 +1,13 @@
-"""The headers of one chunk of a data file, up to one that cannot be; kept for the next look-up."""
+"""Where the batches of one chunk of a data file begin, by their offsets; a segment keeps what it
+read last for its next look-up. A header that cannot be ends the chunk.
+"""
 
 import os
 import struct
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from brokerd.log.io.scan import CHUNK_BYTES
+from brokerd.log.io.scan_batches import CHUNK_BYTES
 from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, MAGIC
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ _PREFIX: Final = struct.Struct(">qi4xb6xi")
 _unpack_prefix = _PREFIX.unpack_from
 
 
-class HeaderPage(NamedTuple):
+class BatchPositions(NamedTuple):
     """From offset `base` on; `lasts` are the last offsets of the batches that begin at `positions`,
     both rising; `end` is the position at which the last batch of the chunk ends."""
 
@@ -28,7 +30,7 @@ class HeaderPage(NamedTuple):
     positions: list[int]
 
     def boundary_at_most(self, position: int, limit: int) -> int:
-        """The last known batch boundary up to `limit`; 0 where `position` is not on the page."""
+        """The last known batch boundary up to `limit`; 0 where `position` is not among them."""
         if not self.positions or not self.positions[0] <= position < self.end:
             return 0
         if self.end <= limit:
@@ -36,11 +38,11 @@ class HeaderPage(NamedTuple):
         return self.positions[bisect_right(self.positions, limit) - 1]
 
 
-NO_PAGE: Final = HeaderPage(0, 0, [], [])
+NO_POSITIONS: Final = BatchPositions(0, 0, [], [])
 
 
-def read_page(segment: "LogSegment", position: int) -> HeaderPage:
-    """The page that begins at a position, without batches if none does. Raises OSError."""
+def read_positions(segment: "LogSegment", position: int) -> BatchPositions:
+    """The batches of the chunk that begins at a position; none if no batch does. Raises OSError."""
     size_bytes = segment.size_bytes
     chunk = os.pread(segment.file.fd(), min(CHUNK_BYTES, size_bytes - position), position)
     lasts: list[int] = []
@@ -60,5 +62,5 @@ def read_page(segment: "LogSegment", position: int) -> HeaderPage:
         positions.append(position + at)
         at += length + LENGTH_OVERHEAD_BYTES
     if not lasts:
-        return NO_PAGE
-    return HeaderPage(_unpack_prefix(chunk, 0)[0], position + at, lasts, positions)
+        return NO_POSITIONS
+    return BatchPositions(_unpack_prefix(chunk, 0)[0], position + at, lasts, positions)

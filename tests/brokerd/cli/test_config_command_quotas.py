@@ -4,7 +4,7 @@ from types import SimpleNamespace as Some
 
 import pytest
 
-from brokerd.cli.client_quotas import entity, entity_filter, quota_alterations, quota_line
+from brokerd.cli.config_command_quotas import entity, entity_filter, quota_alterations, quota_line
 from brokerd.cli.config_entities import Entities
 from brokerd.cli.options import CliError
 

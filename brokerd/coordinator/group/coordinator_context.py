@@ -1,4 +1,4 @@
-"""The groups of one partition, and the context in which one event is handled.
+"""The groups of one partition (Kafka's CoordinatorContext), and the context of one event.
 
 A handler is a function of a context and a request. It may change the groups in memory, answer
 tickets and ask for records to be written; it never touches the store. The callback of a write
@@ -15,7 +15,7 @@ from brokerd.coordinator.group.coordinator_timer import CoordinatorTimer, Deadli
 from brokerd.coordinator.group.group_coordinator_record_serde import GroupsRecord, OffsetRecord
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_store import GroupStore
-from brokerd.coordinator.group.member_memory import MemberMemory
+from brokerd.coordinator.group.member_memory_limit import MemberMemory
 from brokerd.coordinator.group.messages import Effects, JoinReply, Reply, SyncReply, Ticket, Write
 from brokerd.errors import ErrorCode
 from brokerd.topic_partition import TopicPartition

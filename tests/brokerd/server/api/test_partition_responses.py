@@ -6,7 +6,7 @@ from typing import Any
 from brokerd.log.io.page_cache import READS_MAX, NotInPageCache
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import decode_response, encode_response
-from brokerd.server.api.partition_answers import answer_partitions
+from brokerd.server.api.partition_responses import answer_partitions
 from brokerd.server.background.pending_reads import LOGS_AT_ONCE_MAX, PendingReads
 from brokerd.server.requests.request_context import Fields
 from tests.brokerd.server.group_broker import context

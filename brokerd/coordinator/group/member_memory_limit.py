@@ -1,4 +1,5 @@
-"""The memory that members of groups use: ids, subscriptions, assignments, names of groups.
+"""The limit of the memory that members of groups use: ids, subscriptions, assignments, names of
+groups.
 
 Kafka has no such limit: a JoinGroup may be as large as any request, in as many groups as a client
 names, and stays in memory for the session timeout that this client chose.

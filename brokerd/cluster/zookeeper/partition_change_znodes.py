@@ -1,5 +1,5 @@
-"""Entries of the change feed, `/brokerd/changes/change_<number>`: how brokers hear of partition
-changes.
+"""Changes of partitions, `/brokerd/changes/change_<number>`: how brokers hear of them. Together
+these entries are the change feed.
 
     {"version": 1, "number": 7, "previous": 6, "controller_epoch": 3,
      "topics": {"<topic>": {"id": "<22 characters>", "partitions": [

@@ -1,4 +1,5 @@
-"""How a broker follows the cluster: it loads everything once, then applies notifications in order.
+"""How a broker follows the cluster (as Kafka's MetadataLoader): it loads everything once, then
+applies notifications in order.
 
     /brokers/ids        the live brokers              all are read when one comes, goes or changes
     /brokerd/changes    partition states, deletions   entry by entry; after a gap all is loaded
@@ -22,7 +23,7 @@ from brokerd.cluster.membership.startup_epoch_wait import StartupEpochWait, awai
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage, TopicInfo
 from brokerd.cluster.zookeeper import bulk_reads, offline_replicas, paths
 from brokerd.cluster.zookeeper.bulk_reads import ReadTopic
-from brokerd.cluster.zookeeper.change_entries import ChangeEntry, decode_entry
+from brokerd.cluster.zookeeper.partition_change_znodes import ChangeEntry, decode_entry
 from brokerd.cluster.zookeeper.zk_data import LoadedState, decode_config_change
 from brokerd.cluster.zookeeper.zookeeper_client import ZooKeeper
 from brokerd.topic_partition import TopicPartition
@@ -32,7 +33,7 @@ logger = logging.getLogger(__name__)
 NO_ENTRY = -1
 
 
-class Feed:
+class MetadataLoader:
     """Keeps an image current. `on_change` is awaited with every delta (it ends in
     MetadataPublisher.publish). `on_due(what)` is called when "brokers", "changes", "configs" or
     "offline-replicas" changed in ZooKeeper: then the owner, BrokerLifecycle, calls `read_brokers`,

@@ -1,5 +1,5 @@
-"""Finding records by timestamp (Kafka's LogSegment.findOffsetByTimestamp): the one reading of a log
-that opens batches.
+"""Finds the offset of a record by its timestamp, or that of the largest timestamp (Kafka's
+UnifiedLog.fetchOffsetByTimestamp): the one reading of a log that opens batches.
 
 A small batch is walked at once, in less than a millisecond; a large one by another thread, and what
 that found is kept until it is asked again. A batch whose records do not hold together is found as a

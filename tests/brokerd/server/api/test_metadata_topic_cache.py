@@ -9,7 +9,7 @@ from brokerd.cluster.zookeeper.zk_data import RegisteredBroker
 from brokerd.errors import ErrorCode
 from brokerd.protocol.messages import decode_response, encode_response, response_frame
 from brokerd.replication.partition_state import PartitionState
-from brokerd.server.api.metadata_response_cache import UNCACHED_MAX, MetadataResponseCache, View
+from brokerd.server.api.metadata_topic_cache import UNCACHED_MAX, MetadataTopicCache, View
 
 STATE = PartitionState(
     topic="t", partition=0, topic_id=UUID(int=5), replicas=(1, 2), leader=1, leader_epoch=3,
@@ -34,7 +34,7 @@ def partition(data: bytes, version: int = 9) -> object:
 
 def test_a_partition_says_leader_isr_and_who_is_offline() -> None:
     known = image()
-    found = partition(MetadataResponseCache(known).topic(NINE, known.topics["t"]))
+    found = partition(MetadataTopicCache(known).topic(NINE, known.topics["t"]))
     assert (found.leader_id, found.leader_epoch) == (1, 3)  # type: ignore[attr-defined]
     assert (found.isr_nodes, found.offline_replicas) == ((1,), (2,))  # type: ignore[attr-defined]
 
@@ -42,7 +42,7 @@ def test_a_partition_says_leader_isr_and_who_is_offline() -> None:
 def test_a_replica_that_its_live_broker_cannot_serve_is_offline() -> None:
     known = image()
     known.brokers[2] = RegisteredBroker(id=2, endpoints={})
-    cache = MetadataResponseCache(known)
+    cache = MetadataTopicCache(known)
     for offline, expected in (({2: frozenset({("t", 0)})}, (2,)), ({2: frozenset()}, ())):
         cache.changed(known.replace_offline(offline))
         found = partition(cache.topic(NINE, known.topics["t"]))
@@ -51,7 +51,7 @@ def test_a_replica_that_its_live_broker_cannot_serve_is_offline() -> None:
 
 def test_a_topic_is_encoded_once_until_a_state_of_it_changes() -> None:
     known = image()
-    cache = MetadataResponseCache(known)
+    cache = MetadataTopicCache(known)
     info = known.topics["t"]
     first = cache.topic(NINE, info)
     assert cache.topic(NINE, info) is first
@@ -63,7 +63,7 @@ def test_a_topic_is_encoded_once_until_a_state_of_it_changes() -> None:
 
 def test_an_answer_is_slow_while_many_partitions_of_it_are_to_be_encoded() -> None:
     known = image()
-    cache = MetadataResponseCache(known)
+    cache = MetadataTopicCache(known)
     assert not cache.is_slow(NINE, known.topics.values())
     many = {index: replace(STATE, partition=index) for index in range(UNCACHED_MAX)}
     known.topics["many"] = TopicInfo(name="many", topic_id=UUID(int=6), partitions=many)
@@ -76,7 +76,7 @@ def test_an_answer_is_slow_while_many_partitions_of_it_are_to_be_encoded() -> No
 
 def test_a_broker_that_goes_takes_its_leadership_along() -> None:
     known = image()
-    cache = MetadataResponseCache(known)
+    cache = MetadataTopicCache(known)
     cache.topic(NINE, known.topics["t"])
     known.brokers.clear()
     cache.changed(ImageDelta(brokers_changed=True))
@@ -88,7 +88,7 @@ def test_a_broker_that_goes_takes_its_leadership_along() -> None:
 def test_a_broker_without_the_listener_is_no_leader_for_who_asks_there() -> None:
     known = image()
     known.brokers[2] = RegisteredBroker(id=2, endpoints={})
-    cache = MetadataResponseCache(known)
+    cache = MetadataTopicCache(known)
     found: Any = partition(cache.topic(NINE._replace(unseen=frozenset({1})), known.topics["t"]))
     assert found.error_code == ErrorCode.LISTENER_NOT_FOUND
     assert (found.leader_id, found.offline_replicas) == (-1, (1,))

@@ -1,5 +1,7 @@
-"""The checks of a producer's batch that need only its header and its CRC: counts, offsets, size,
-producer (Kafka's LogValidator.validateBatch). `validate_records` checks its records.
+"""The checks of a producer's batch that need only its header and its CRC: size (max.message.bytes),
+counts, offsets, producer (in Kafka's UnifiedLog.analyzeAndValidateRecords and
+LogValidator.validateBatch). `validate_records` checks its records, and
+`validate_and_recompress` the size of a batch that was compressed anew.
 """
 
 import struct

@@ -1,4 +1,6 @@
-"""The one rule by which segments are indexed, as they are written, rebuilt or cleaned."""
+"""The rule of `index.interval.bytes`, by which segments are indexed as they are written, rebuilt
+(by `segments/batches`) or cleaned.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log import compression_sample, inspection
-from brokerd.log.compression_sample import BATCHES_MAX, CompressionSample, sample
+from brokerd.log import estimate_compression_ratio, inspection
+from brokerd.log.estimate_compression_ratio import BATCHES_MAX, CompressionSample, sample
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from tests.brokerd.log.support import NOW_MS, batch, open_log
@@ -50,10 +50,10 @@ def test_a_batch_beyond_the_limits_tells_its_codec_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = log_of(tmp_path, Codec.ZSTD)
-    monkeypatch.setattr(compression_sample, "DECOMPRESSED_BYTES_MAX", 100)
+    monkeypatch.setattr(estimate_compression_ratio, "DECOMPRESSED_BYTES_MAX", 100)
     assert sample_of(log) == (("zstd",), 0, 0, 0)
     monkeypatch.undo()
-    monkeypatch.setattr(compression_sample, "STORED_BYTES_MAX", 100)
+    monkeypatch.setattr(estimate_compression_ratio, "STORED_BYTES_MAX", 100)
     assert sample_of(log) == (("zstd",), 0, 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""Results of the items of a request: each has its own answer, or a KafkaError."""
+"""What went wrong with the items of a request, as errors for clients (as Kafka's ApiError)."""
 
 import asyncio
 import logging

@@ -1,4 +1,6 @@
-"""Answers of requests about partitions by topic, of which each may have to read files."""
+"""Makes the response of a request about partitions by topic, of which each may have to read files:
+ListOffsets, OffsetForLeaderEpoch, DescribeProducers.
+"""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol

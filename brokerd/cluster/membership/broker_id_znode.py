@@ -1,4 +1,5 @@
-"""Registers a broker in the cluster: the cluster id, `/brokers/ids/<id>`.
+"""Writes a broker's znode `/brokers/ids/<id>`, its registration; reads or makes `/cluster/id`. When
+it is to be written (start, a new session) `BrokerLifecycle` says.
 
 The registration is ephemeral. A node of another session is never deleted: it is waited for, since a
 dead owner's session ends by itself; an owner that outlives the wait is alive, and two brokers with

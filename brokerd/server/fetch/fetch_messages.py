@@ -1,5 +1,6 @@
-"""The steps of one Fetch, from its request to its answer: reads (`read_from_log`), waits, the
-response. It is answered at once, or after a wait in the purgatory.
+"""The steps of one Fetch, from its request to its answer (Kafka's ReplicaManager.fetchMessages):
+reads (`read_from_log`), waits, the response. It is answered at once, or after a wait in the
+purgatory.
 
 It waits for threads that read from the disk, for min_bytes or until max_wait_ms is over. One with
 many partitions is read and encoded in several iterations of the event loop, or by a thread.
