@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.replication.ack_queue": "brokerd.server.requests.ack_watchers",
     "brokerd.cluster.membership.broker_registration": "brokerd.cluster.membership.broker_id_znode",
     "brokerd.cli.client_quotas": "brokerd.cli.config_command_quotas",
     "brokerd.server.api.log_dirs": "brokerd.server.api.describe_log_dirs",

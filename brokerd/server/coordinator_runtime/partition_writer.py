@@ -18,9 +18,8 @@ from brokerd.coordinator.group.messages import Write
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.assign_offsets import AppendResult
 from brokerd.protocol.records import Record, encode_batch
-from brokerd.replication.ack_queue import WAITS
 from brokerd.replication.partition import Partition
-from brokerd.server.requests.ack_watchers import REPLICATED, AckWatchers
+from brokerd.server.requests.ack_watchers import REPLICATED, WAITS, AckWatchers
 
 logger = logging.getLogger(__name__)
 
