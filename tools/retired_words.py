@@ -17,6 +17,7 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.cluster.controller.znode_removal": "complete_delete_topic, purge_obsolete_notifications",  # noqa: E501
     "brokerd.replication.ack_queue": "brokerd.server.requests.ack_watchers",
     "brokerd.cluster.membership.broker_registration": "brokerd.cluster.membership.broker_id_znode",
     "brokerd.cli.client_quotas": "brokerd.cli.config_command_quotas",
@@ -425,9 +426,9 @@ RETIRED = {
     "monitoring.spark.transforms.summaries": "monitoring.spark.transforms.report_summaries",
     "console.groups.read_reset": "console.groups.reset_resolution",
     "allows_attempt": "refused_attempts",
-    "brokerd.cluster.controller.topic_removal": "brokerd.cluster.controller.znode_removal",
-    "brokerd.cluster.controller.topic_znode_removal": "brokerd.cluster.controller.znode_removal",
-    "brokerd.cluster.controller.notification_purge": "brokerd.cluster.controller.znode_removal",
+    "brokerd.cluster.controller.topic_removal": "brokerd.cluster.controller.complete_delete_topic",
+    "brokerd.cluster.controller.topic_znode_removal": "cluster.controller.complete_delete_topic",
+    "brokerd.cluster.controller.notification_purge": "cluster.controller.purge_obsolete_notifications",
     "brokerd.coordinator.transaction.producer_ids": "brokerd.cluster.admin.producer_id_manager",
     "brokerd.server.network.silent_connections": "brokerd.server.network.connection_quotas",
     "brokerd.cluster.cluster_membership": "brokerd.cluster.broker_lifecycle",
