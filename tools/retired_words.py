@@ -428,7 +428,7 @@ RETIRED = {
     "allows_attempt": "refused_attempts",
     "brokerd.cluster.controller.topic_removal": "brokerd.cluster.controller.complete_delete_topic",
     "brokerd.cluster.controller.topic_znode_removal": "cluster.controller.complete_delete_topic",
-    "brokerd.cluster.controller.notification_purge": "cluster.controller.purge_obsolete_notifications",
+    "brokerd.cluster.controller.notification_purge": "cluster.controller.purge_obsolete_notifications",  # noqa: E501
     "brokerd.coordinator.transaction.producer_ids": "brokerd.cluster.admin.producer_id_manager",
     "brokerd.server.network.silent_connections": "brokerd.server.network.connection_quotas",
     "brokerd.cluster.cluster_membership": "brokerd.cluster.broker_lifecycle",
