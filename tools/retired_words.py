@@ -17,6 +17,14 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.server.admin_http.prometheus_text": "server.admin_http.metrics.prometheus_text",
+    "brokerd.server.admin_http.broker_topic_metrics": "server.admin_http.metrics.broker_topic_metrics",  # noqa: E501
+    "brokerd.server.admin_http.kafka_controller_metrics": "server.admin_http.metrics.kafka_controller_metrics",  # noqa: E501
+    "brokerd.server.admin_http.replica_manager_metrics": "server.admin_http.metrics.replica_manager_metrics",  # noqa: E501
+    "brokerd.server.admin_http.metrics_page": "server.admin_http.metrics.metrics_page",
+    "brokerd.server.admin_http.broker_metric_lines": "modules of server.admin_http.metrics",
+    "BrokerMetricLines": "MetricsPage",
+    "PrometheusPage": "MetricsPage",
     "brokerd.cluster.controller.znode_removal": "complete_delete_topic, purge_obsolete_notifications",  # noqa: E501
     "brokerd.replication.ack_queue": "brokerd.server.requests.ack_watchers",
     "brokerd.cluster.membership.broker_registration": "brokerd.cluster.membership.broker_id_znode",
@@ -81,8 +89,8 @@ RETIRED = {
     "AwaitDurable": "DelayedProduce",
     "brokerd.server.requests.ack_timers": "brokerd.server.requests.ack_watchers",
     "brokerd.protocol.valid_versions": "brokerd.protocol.api_keys",
-    "brokerd.server.admin_http.topic_metric_lines": "brokerd.server.admin_http.broker_topic_metrics",  # noqa: E501
-    "brokerd.server.admin_http.partition_counts": "brokerd.server.admin_http.replica_manager_metrics",  # noqa: E501
+    "brokerd.server.admin_http.topic_metric_lines": "server.admin_http.metrics.broker_topic_metrics",  # noqa: E501
+    "brokerd.server.admin_http.partition_counts": "server.admin_http.metrics.replica_manager_metrics",  # noqa: E501
     "brokerd.log.log_validator.validate_header_and_crc": "log.log_validator.validate_size_and_crc",
     "monitoring.lag.rates": "monitoring.read_model.commit_window",
     "monitoring.schema_registry.encoder": "monitoring.schema_registry.schema_encoder",
@@ -356,8 +364,8 @@ RETIRED = {
     "UpdateFeaturesHandler": "ClusterHandlers",
     "brokerd.server.api.credentials": "brokerd.server.api.sasl_and_acls",
     "brokerd.config.kafka_settings": "brokerd.config.all_dynamic_configs",
-    "brokerd.server.admin_http.broker_metrics": "brokerd.server.admin_http.broker_metric_lines",
-    "BrokerFigures": "BrokerMetricLines",
+    "brokerd.server.admin_http.broker_metrics": "modules of server.admin_http.metrics",
+    "BrokerFigures": "MetricsPage",
     "brokerd.server.requests.codec": "brokerd.server.requests.request_codec",
     "brokerd.cli.quota_lines": "brokerd.cli.config_command_quotas",
     "Segment.first_timestamp": "LogSegment.first_batch_timestamp",
@@ -443,8 +451,8 @@ RETIRED = {
     "brokerd.config.changes": "brokerd.config.prepare_incremental_configs",
     "brokerd.config.broker": "brokerd.config.broker_config",
     "brokerd.config.dynamic": "brokerd.config.dynamic_broker_config",
-    "brokerd.server.admin_http.prometheus": "brokerd.server.admin_http.metrics_page",
-    "brokerd.server.admin_http.exposition": "brokerd.server.admin_http.prometheus_text",
+    "brokerd.server.admin_http.prometheus": "server.admin_http.metrics.metrics_page",
+    "brokerd.server.admin_http.exposition": "server.admin_http.metrics.prometheus_text",
     "brokerd.protocol.batch_work": "brokerd.log.log_validator.validate_and_recompress",
     "brokerd.protocol.batch_checks": "brokerd.protocol.batch_header_checks",
     "brokerd.server.produce.memo": "brokerd.server.produce.decoded_produce_cache",

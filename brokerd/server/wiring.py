@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines
 from brokerd.server.admin_http.http_server import Page
-from brokerd.server.admin_http.metrics_page import PrometheusPage
+from brokerd.server.admin_http.metrics.metrics_page import MetricsPage
 from brokerd.server.admin_http.pages import AdminPages
 from brokerd.server.admin_http.segment_pages import SegmentPages
 from brokerd.server.api.api_versions import api_versions
@@ -100,13 +99,12 @@ def admin_pages(broker: Broker) -> dict[str, Page]:
     cleaner, cluster, logs = broker.cleaner, broker.cluster, broker.logs
     socket_server, replicas = broker.socket_server, broker.replicas
     started_at_ms, is_ready = broker.started_at_ms, lambda: broker.is_ready
-    broker_lines = BrokerMetricLines(
+    metrics_page = MetricsPage(
         broker.metrics, cluster, socket_server, logs, cleaner, broker.pending_reads,
         broker.purgatory, broker.fetch_sessions, broker.settings, broker.clock, started_at_ms,
-        is_ready,
+        is_ready, broker.groups, replicas,
     )  # fmt: skip
-    prometheus = PrometheusPage(broker_lines, broker.groups, replicas)
     return AdminPages(
-        prometheus, cluster, socket_server, logs, cleaner, replicas,
+        metrics_page, cluster, socket_server, logs, cleaner, replicas,
         SegmentPages(replicas, cleaner), broker.events, started_at_ms, is_ready,
     ).table()  # fmt: skip

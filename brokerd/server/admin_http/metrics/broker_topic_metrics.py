@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 from brokerd.metric_counters import BrokerMetrics
 from brokerd.replication.partition import TRAFFIC, Partition
-from brokerd.server.admin_http.prometheus_text import escape, head, singles
-from brokerd.server.admin_http.replica_manager_metrics import PartitionCounts
+from brokerd.server.admin_http.metrics.prometheus_text import escape, head, singles
+from brokerd.server.admin_http.metrics.replica_manager_metrics import PartitionCounts
 
 _TOPIC_METRICS = "kafka_server_brokertopicmetrics_"
 _TRAFFIC = {

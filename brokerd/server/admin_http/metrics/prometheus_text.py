@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from brokerd.metric_counters import Histogram
 
+MS_PER_S = 1000
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Labels = Mapping[str, object]

@@ -3,7 +3,7 @@
 import pytest
 
 from brokerd.metric_counters import Histogram
-from brokerd.server.admin_http.prometheus_text import family, head, histogram, number
+from brokerd.server.admin_http.metrics.prometheus_text import family, head, histogram, number
 from tests.support.exposition import Exposition
 
 

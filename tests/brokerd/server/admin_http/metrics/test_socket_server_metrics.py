@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from brokerd.metric_counters import BrokerMetrics
-from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines
+from brokerd.server.admin_http.metrics.socket_server_metrics import socket_server_lines
 from brokerd.server.network.receive_buffers import ReceiveBuffers
 
 
@@ -18,11 +18,7 @@ def test_memory_for_frames_is_what_the_limit_leaves_and_endless_without_one(
 ) -> None:
     buffers = ReceiveBuffers(limit_bytes, lambda: None)
     buffers.lend(100)
-    parts: Any = SimpleNamespace(
-        metrics=BrokerMetrics(),
-        socket_server=SimpleNamespace(buffers=buffers),
-        is_ready=lambda: True,
-    )
-    lines = "".join(BrokerMetricLines._socket_server(parts)).splitlines()
+    socket_server: Any = SimpleNamespace(buffers=buffers)
+    lines = "".join(socket_server_lines(BrokerMetrics(), socket_server, is_ready=True)).splitlines()
     assert "kafka_network_socketserver_memorypoolused 100" in lines
     assert f"kafka_network_socketserver_memorypoolavailable {available}" in lines

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from brokerd.replication.partition import TRAFFIC, Partition
 from brokerd.replication.replica_manager import ReplicaManager
-from brokerd.server.admin_http.prometheus_text import label_text, singles
+from brokerd.server.admin_http.metrics.prometheus_text import label_text, singles
 
 
 class PartitionCounts:

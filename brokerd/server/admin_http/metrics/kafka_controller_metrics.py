@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from brokerd.cluster.broker_lifecycle import BrokerLifecycle
 from brokerd.cluster.metadata_image import TopicInfo
 from brokerd.replication.partition_state import NO_LEADER
-from brokerd.server.admin_http.prometheus_text import singles
+from brokerd.server.admin_http.metrics.prometheus_text import singles
 
 
 class ClusterCounts:
