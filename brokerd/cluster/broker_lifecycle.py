@@ -8,10 +8,10 @@ connection stops neither the broker nor the image: all tasks wait for it to retu
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
+from brokerd.clock import SystemClock
 from brokerd.cluster.admin.config_admin import ConfigAdmin
 from brokerd.cluster.admin.producer_id_manager import claim_block
 from brokerd.cluster.admin.topic_admin import TopicAdmin
@@ -36,13 +36,10 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 RETRY_S = 1.0
 RECONNECT_S = 0.05
+_now_ms = SystemClock().now_ms
 EVERYTHING = frozenset(
     ("brokers", "changes", "configs", "offline-replicas", "own-offline-replicas", "registration")
 )
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class BrokerLifecycle:
