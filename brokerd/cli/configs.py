@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from brokerd.cli import admin_calls, client_quotas, config_entities, scram_credentials
+from brokerd.cli import admin_calls, config_command_quotas, config_entities, scram_credentials
 from brokerd.cli.client import Client
 from brokerd.cli.config_entities import BROKERS, CLIENTS, IPS, LOGGERS, TOPICS, USERS, Entities
 from brokerd.cli.error_messages import raise_for_code
@@ -156,12 +156,14 @@ def _alter_quotas(
 ) -> None:
     current = {
         each.key
-        for entry in admin_calls.describe_quotas(client, client_quotas.entity_filter(entities))
+        for entry in admin_calls.describe_quotas(
+            client, config_command_quotas.entity_filter(entities)
+        )
         for each in entry.values
     }
     check_are_set(dropped, current)
-    operations = client_quotas.quota_alterations(added, dropped)
-    admin_calls.alter_quotas(client, client_quotas.entity(entities), operations)
+    operations = config_command_quotas.quota_alterations(added, dropped)
+    admin_calls.alter_quotas(client, config_command_quotas.entity(entities), operations)
 
 
 def _check_exists(client: Client, kind: str, name: str) -> None:
@@ -204,8 +206,8 @@ def _source(kind: str, name: str) -> ConfigSource:
 
 
 def _describe_quotas(client: Client, entities: Entities) -> None:
-    for entry in admin_calls.describe_quotas(client, client_quotas.entity_filter(entities)):
-        print(client_quotas.quota_line(entry))
+    for entry in admin_calls.describe_quotas(client, config_command_quotas.entity_filter(entities)):
+        print(config_command_quotas.quota_line(entry))
     if CLIENTS in entities.types or IPS in entities.types or "" in entities.names:
         return
     users = [{"name": name} for name in entities.names] or None

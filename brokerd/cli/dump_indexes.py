@@ -15,7 +15,7 @@ from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import file_names
 from brokerd.log.indexes import time_index
-from brokerd.log.io.scan import walk_headers
+from brokerd.log.io.scan_batches import walk_headers
 from brokerd.protocol.records import BatchHeader, iter_records
 
 _OFFSET_ENTRY = struct.Struct(">ii")

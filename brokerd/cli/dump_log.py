@@ -17,7 +17,7 @@ from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import file_names, producer_snapshot
 from brokerd.log.indexes import transaction_index
-from brokerd.log.io.scan import walk_headers
+from brokerd.log.io.scan_batches import walk_headers
 from brokerd.protocol.records import MAGIC, BatchHeader, Record, crc_matches, iter_records
 
 _HEAD = struct.Struct(">qiib")  # of a batch, up to its magic

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from brokerd.cli import signals
-from brokerd.cluster.membership.broker_registration import ClusterError
+from brokerd.cluster.membership.broker_id_znode import ClusterError
 from brokerd.config.broker_config import BrokerConfig, ConfigError, parse
 from brokerd.line_format import LineFormatter, line_of
 from brokerd.log.dirs.log_dir import LogDirError

@@ -8,10 +8,10 @@ connection stops neither the broker nor the image: all tasks wait for it to retu
 
 import asyncio
 import logging
-import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import TypeVar
 
+from brokerd.clock import SystemClock
 from brokerd.cluster.admin.config_admin import ConfigAdmin
 from brokerd.cluster.admin.producer_id_manager import claim_block
 from brokerd.cluster.admin.topic_admin import TopicAdmin
@@ -19,14 +19,14 @@ from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.cluster_state_wait import ClusterStateWait
 from brokerd.cluster.controller.controller_election import ControllerEpoch, find_or_elect
 from brokerd.cluster.controller.kafka_controller import KafkaController
-from brokerd.cluster.membership import broker_registration
-from brokerd.cluster.membership.broker_registration import ClusterError, Registration
-from brokerd.cluster.membership.change_feed import Feed
+from brokerd.cluster.membership import broker_id_znode
+from brokerd.cluster.membership.broker_id_znode import ClusterError, Registration
 from brokerd.cluster.membership.loop_watchdog import Watchdog
+from brokerd.cluster.membership.metadata_loader import MetadataLoader
 from brokerd.cluster.membership.new_partition_wait import NewPartitionWait
 from brokerd.cluster.membership.startup_epoch_wait import OWN_TIMEOUT_S, TIMEOUT_S
 from brokerd.cluster.metadata_image import NO_CONTROLLER, ImageDelta, MetadataImage
-from brokerd.cluster.zookeeper import default_acls, offline_replicas, paths, session_file
+from brokerd.cluster.zookeeper import default_acls, offline_replicas, paths, saved_session
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, NOT_LET_IN, ZooKeeper
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.topic_partition import TopicPartition
@@ -36,13 +36,10 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 RETRY_S = 1.0
 RECONNECT_S = 0.05
+_now_ms = SystemClock().now_ms
 EVERYTHING = frozenset(
     ("brokers", "changes", "configs", "offline-replicas", "own-offline-replicas", "registration")
 )
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
 
 
 class BrokerLifecycle:
@@ -87,7 +84,7 @@ class BrokerLifecycle:
         self._watchdog = Watchdog(
             loop, lambda: zookeeper.session_timeout_ms / 2000, zookeeper.give_session_up
         )
-        self._feed = Feed(
+        self._loader = MetadataLoader(
             zookeeper, settings.broker_id, self.image, self._changed, self._flag,
             was_cleanly_stopped=settings.stopped_cleanly,
         )  # fmt: skip
@@ -96,7 +93,7 @@ class BrokerLifecycle:
             zookeeper, settings, self.image, self._state_wait, lambda: self._service
         )
         self.new_partition_wait = NewPartitionWait(zookeeper, self.image)
-        self.configs = ConfigAdmin(zookeeper, self._state_wait, lambda: self._feed.config_number)
+        self.configs = ConfigAdmin(zookeeper, self._state_wait, lambda: self._loader.config_number)
 
     @property
     def is_controller(self) -> bool:
@@ -116,7 +113,7 @@ class BrokerLifecycle:
         connect, timeout_ms = settings.zookeeper_connect, settings.connect_timeout_ms
         logger.info("connecting to ZooKeeper at %s, for up to %d ms", connect, timeout_ms)
         await asyncio.to_thread(
-            session_file.end_saved, settings.session_file, connect, settings.session_timeout_ms,
+            saved_session.end_saved, settings.session_file, connect, settings.session_timeout_ms,
             settings.credentials,
         )  # fmt: skip
         self._zookeeper.start()
@@ -160,7 +157,7 @@ class BrokerLifecycle:
         """Waits until the controller has written new leader epochs for the partitions of this
         broker, so that clients do not get the old ones, but not for ever (`startup_epoch_wait`)."""
         timeout_s = OWN_TIMEOUT_S if self.is_controller else TIMEOUT_S
-        given_up = await self._feed.startup_wait.wait(timeout_s)
+        given_up = await self._loader.startup_wait.wait(timeout_s)
         if given_up:
             logger.warning(
                 "the controller has not written the states of %d partitions of this broker yet: "
@@ -179,7 +176,7 @@ class BrokerLifecycle:
         was_connected = self._connected.is_set()
         await self._zookeeper.stop()
         if was_connected:
-            session_file.forget(self._settings.session_file)
+            saved_session.forget(self._settings.session_file)
 
     def _on_connected(self, session_id: int) -> None:
         if self.disconnected_since_ms is not None:
@@ -250,20 +247,20 @@ class BrokerLifecycle:
             await default_acls.close_what_is_open(self._zookeeper)
         for path in paths.PERSISTENT:
             await self._zookeeper.ensure(path)
-        self.image.cluster_id = await broker_registration.cluster_id(
+        self.image.cluster_id = await broker_id_znode.cluster_id(
             self._zookeeper, self.image.cluster_id
         )
-        session_file.save(self._settings.session_file, session_file.SavedSession(*session))
-        await self._feed.read_broker_configs()  # with the endpoints to register
+        saved_session.save(self._settings.session_file, saved_session.SavedSession(*session))
+        await self._loader.read_broker_configs()  # with the endpoints to register
         await self.registration.make(_now_ms())
         logger.info(
             "broker %d is registered, session 0x%x, timeout %d ms",
             self._settings.broker_id, session[0], self._zookeeper.session_timeout_ms,
         )  # fmt: skip
         self._offline_reported = frozenset()
-        await self._feed.read_brokers()
-        await self._feed.read_offline_replicas()
-        await self._feed.load()
+        await self._loader.read_brokers()
+        await self._loader.read_offline_replicas()
+        await self._loader.load()
         await self._find_controller()
         await self._report_deltas()
         self._joined_session = session[0]
@@ -273,7 +270,7 @@ class BrokerLifecycle:
     async def _serve(self, due: set[str]) -> None:
         await self._report_deltas()
         if "brokers" in due:
-            await self._feed.read_brokers()
+            await self._loader.read_brokers()
             if self._settings.broker_id not in self.image.brokers:
                 logger.warning("the registration of this broker was removed: registering again")
                 self._joined_session = 0
@@ -285,11 +282,11 @@ class BrokerLifecycle:
         if "own-offline-replicas" in due:
             await self._report_offline()
         if "offline-replicas" in due:
-            await self._feed.read_offline_replicas()
+            await self._loader.read_offline_replicas()
         if "changes" in due:
-            await self._feed.apply_changes()
+            await self._loader.apply_changes()
         if "configs" in due:
-            await self._feed.read_configs()
+            await self._loader.read_configs()
             self._state_wait.notify()
 
     # -- replicas that cannot be served --------------------------------------------------------
@@ -329,7 +326,7 @@ class BrokerLifecycle:
         `on_change` what that changes in the image."""
         # A controller that is gone is most often a broker that is gone. The next controller must
         # know that before it places a topic, or partitions would be given to that broker.
-        deltas = [await self._feed.take_brokers()]
+        deltas = [await self._loader.take_brokers()]
         found = await find_or_elect(
             self._zookeeper, self._settings.broker_id, _now_ms(), self._election_due.set
         )

@@ -14,7 +14,7 @@ from brokerd.log.indexes import offset_index, time_index
 from brokerd.log.indexes.offset_index import CorruptIndexError
 from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.io.open_files import FileRange
-from brokerd.log.io.scan import walk_headers
+from brokerd.log.io.scan_batches import walk_headers
 from brokerd.log.log_context import raises_storage_error, storage_error
 from brokerd.log.segments.log_segment import LogSegment
 from brokerd.log.unified_log import UnifiedLog
@@ -189,7 +189,7 @@ def _index_steps(segment: LogSegment, offset: int, at_ms: int | None) -> IndexSt
 
 @raises_storage_error
 def data_from(log: UnifiedLog, base_offset: int, position: int) -> FileRange:
-    """The data of a segment from a position on, for `batches` and `compression_sample.sample`. Its
+    """The data of a segment from a position on, for `batches` and `estimate_compression_ratio`. Its
     file is pinned: release it. Raises KafkaError(INVALID_REQUEST) if the segment ends before."""
     segment = _segment(log, base_offset)
     if position > segment.size_bytes:

@@ -12,8 +12,9 @@ from typing import Final
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.assign_offsets import Staged
+from brokerd.log.indexes.index_interval import index_batches
 from brokerd.log.indexes.offset_index import CorruptIndexError
-from brokerd.log.indexes.sparse_indexing import index_batches
 from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.io.disk_jobs import run_now
 from brokerd.log.io.flush import Flushes, FlushJob
@@ -23,7 +24,6 @@ from brokerd.log.loading import recover_log
 from brokerd.log.log_context import LogContext, no_failure, raises_storage_error
 from brokerd.log.segments.log_segment import LogSegment
 from brokerd.log.segments.log_segments import LogSegments, mark_deleted, remove_segments
-from brokerd.log.stage_append import Staged
 
 MARK_BYTES: Final = 8 << 20
 """How much is appended before it is written back; what lies further back may not be in memory."""

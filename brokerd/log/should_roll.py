@@ -15,8 +15,8 @@ from brokerd.log.indexes.offset_index import ENTRY_BYTES as INDEX_ENTRY_BYTES
 from brokerd.log.indexes.time_index import ENTRY_BYTES as TIME_ENTRY_BYTES
 
 if TYPE_CHECKING:
+    from brokerd.log.assign_offsets import Staged
     from brokerd.log.local_log import LocalLog
-    from brokerd.log.stage_append import Staged
 
 
 def should_roll(log: LocalLog, staged: Staged, now_ms: int) -> bool:

@@ -27,6 +27,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import producer_snapshot
+from brokerd.log.assign_offsets import AppendResult, Buffer, stage, stage_replicated
 from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead
@@ -36,7 +37,6 @@ from brokerd.log.local_log import LocalLog
 from brokerd.log.log_context import LogContext, raises_storage_error
 from brokerd.log.producer_state_manager import NO_TXN, ProducerStateManager
 from brokerd.log.should_roll import should_roll
-from brokerd.log.stage_append import AppendResult, Buffer, stage, stage_replicated
 from brokerd.protocol.records import BatchHeader
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ Codec numbers are bits 0-2 of a batch's attributes. Framing, as Kafka's Java cli
 - lz4: an LZ4 frame with independent blocks (Kafka's Java reader refuses linked ones);
 - zstd: a zstd frame.
 
-Batches of older formats than 2 are refused before (log_validator/validate_batch.py).
+Batches of older formats than 2 are refused before (log_validator/validate_size_and_crc.py).
 
 A decompressed size is not known beforehand for three of the four, so the output starts at a
 multiple of the input and grows up to the limit; beyond that the batch is refused.

@@ -11,7 +11,7 @@ from struct import Struct
 from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.protocol import kio_imports
+from brokerd.protocol import message_schemas
 from brokerd.protocol.api_keys import known_flexible
 from brokerd.protocol.request_length_check import checked_request
 from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
@@ -27,8 +27,8 @@ VERSIONS_MAX = 2048
 def request_type(api_key: int, version: int) -> type | None:
     """kio's request class, or None where kio does not know that API or version."""
     try:
-        return kio_imports.load_request_schema(api_key, version)
-    except kio_imports.KioIndexError:
+        return message_schemas.load_request_schema(api_key, version)
+    except message_schemas.KioIndexError:
         return None
 
 
@@ -36,8 +36,8 @@ def request_type(api_key: int, version: int) -> type | None:
 def response_type(api_key: int, version: int) -> type | None:
     """kio's response class, or None where kio does not know that API or version."""
     try:
-        return kio_imports.load_response_schema(api_key, version)
-    except kio_imports.KioIndexError:
+        return message_schemas.load_response_schema(api_key, version)
+    except message_schemas.KioIndexError:
         return None
 
 
@@ -140,9 +140,9 @@ def _decode(entity_type: type | None, view: memoryview | bytes, start: int) -> A
     if entity_type is None:
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, "unknown API or version")
     try:
-        read: Any = kio_imports.entity_reader(entity_type)
+        read: Any = message_schemas.entity_reader(entity_type)
         return read(memoryview(view).toreadonly(), start)[0]
-    except (kio_imports.DecodeError, ValueError, TypeError, OverflowError, KeyError) as error:
+    except (message_schemas.DecodeError, ValueError, TypeError, OverflowError, KeyError) as error:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"
         ) from error
@@ -171,7 +171,7 @@ def _never_known(
     """Those that no version of this message has at its top level. To load a version takes
     milliseconds, and most names are in the newest, so the others are not loaded for nothing."""
     for version in sorted(
-        kio_imports.schema_name_map[kio_imports.api_key_map[api_key]], reverse=True
+        message_schemas.schema_name_map[message_schemas.api_key_map[api_key]], reverse=True
     ):
         entity_type = load(api_key, version) if names else None
         if entity_type is not None:

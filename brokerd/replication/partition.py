@@ -17,9 +17,9 @@ from operator import attrgetter
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
+from brokerd.log.assign_offsets import AppendResult, Buffer
 from brokerd.log.io.flushed_appends import NO_LIMIT, FlushedAppends
 from brokerd.log.leader_epoch_file_cache import NO_EPOCH
-from brokerd.log.stage_append import AppendResult, Buffer
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import crc_matches, iter_batches
 from brokerd.replication.offset_truncation_state import (

@@ -37,7 +37,7 @@ from brokerd.security import admin_token, jaas
 from brokerd.server import wiring
 from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.admin_http.http_server import AdminServer
-from brokerd.server.api.metadata_response_cache import MetadataResponseCache
+from brokerd.server.api.metadata_topic_cache import MetadataTopicCache
 from brokerd.server.background.cleaner_workers import CleanerWorkers
 from brokerd.server.background.disk_worker import DiskWorker
 from brokerd.server.background.log_start_checkpoints import LogStartCheckpoints
@@ -71,7 +71,7 @@ class Broker:
     groups: GroupCoordinatorService
     led: LedPartitions
     log_starts: LogStartCheckpoints
-    metadata: MetadataResponseCache
+    metadata: MetadataTopicCache
     producer_expiry: ProducerExpiry
     producer_ids: ProducerIdManager
     publisher: MetadataPublisher
@@ -147,7 +147,7 @@ class Broker:
             config, self.clock, self.replicas, self.cluster, self.purgatory.acks
         )
         self.led = LedPartitions(self.cluster.image, self.replicas, self.metrics)
-        self.metadata = MetadataResponseCache(self.cluster.image)
+        self.metadata = MetadataTopicCache(self.cluster.image)
         self.producer_ids = ProducerIdManager(self.cluster.next_producer_id_block)
         self.publisher = MetadataPublisher(
             self.cluster, self.settings, TopicConfigHandler(self.settings), self.replicas,

@@ -17,7 +17,7 @@ from brokerd.replication.partition import Partition
 from brokerd.replication.partition_state import PartitionState
 from brokerd.replication.replica_manager import ReplicaManager
 from brokerd.server.admin_http.event_ring import EventRing
-from brokerd.server.api.metadata_response_cache import MetadataResponseCache
+from brokerd.server.api.metadata_topic_cache import MetadataTopicCache
 from brokerd.server.broker_config_handler import BrokerConfigHandler, endpoints
 from brokerd.server.coordinator_runtime.group_coordinator_service import GroupCoordinatorService
 from brokerd.server.topic_config_handler import TopicConfigHandler
@@ -34,7 +34,7 @@ class MetadataPublisher:
     topic_configs: TopicConfigHandler
     replicas: ReplicaManager
     groups: GroupCoordinatorService
-    metadata: MetadataResponseCache
+    metadata: MetadataTopicCache
     events: EventRing
     is_ready: Callable[[], bool]
 

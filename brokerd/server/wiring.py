@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerd.protocol.api_keys import ApiKey
-from brokerd.server.admin_http.broker_metric_lines import BrokerMetricLines
 from brokerd.server.admin_http.http_server import Page
-from brokerd.server.admin_http.metrics_page import PrometheusPage
+from brokerd.server.admin_http.metrics.metrics_page import MetricsPage
 from brokerd.server.admin_http.pages import AdminPages
 from brokerd.server.admin_http.segment_pages import SegmentPages
 from brokerd.server.api.api_versions import api_versions
@@ -18,11 +17,11 @@ from brokerd.server.api.client_quotas import QuotaHandlers
 from brokerd.server.api.cluster import ClusterHandlers
 from brokerd.server.api.configs import ConfigHandlers
 from brokerd.server.api.delete_records import DeleteRecordsHandler
+from brokerd.server.api.describe_log_dirs import LogDirHandlers
 from brokerd.server.api.elect_leaders import ElectLeadersHandler
 from brokerd.server.api.group_offsets import GroupOffsetHandlers
 from brokerd.server.api.groups import GroupHandlers
 from brokerd.server.api.list_offsets import ListOffsetsHandlers
-from brokerd.server.api.log_dirs import LogDirHandlers
 from brokerd.server.api.metadata import MetadataHandlers
 from brokerd.server.api.offset_for_leader_epoch import OffsetForLeaderEpochHandler
 from brokerd.server.api.producers import ProducerHandlers
@@ -100,13 +99,12 @@ def admin_pages(broker: Broker) -> dict[str, Page]:
     cleaner, cluster, logs = broker.cleaner, broker.cluster, broker.logs
     socket_server, replicas = broker.socket_server, broker.replicas
     started_at_ms, is_ready = broker.started_at_ms, lambda: broker.is_ready
-    broker_lines = BrokerMetricLines(
+    metrics_page = MetricsPage(
         broker.metrics, cluster, socket_server, logs, cleaner, broker.pending_reads,
         broker.purgatory, broker.fetch_sessions, broker.settings, broker.clock, started_at_ms,
-        is_ready,
+        is_ready, broker.groups, replicas,
     )  # fmt: skip
-    prometheus = PrometheusPage(broker_lines, broker.groups, replicas)
     return AdminPages(
-        prometheus, cluster, socket_server, logs, cleaner, replicas,
+        metrics_page, cluster, socket_server, logs, cleaner, replicas,
         SegmentPages(replicas, cleaner), broker.events, started_at_ms, is_ready,
     ).table()  # fmt: skip

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError, NotEmptyError
 
-from brokerd.cluster.admin.item_outcomes import as_kafka_error, unreachable
+from brokerd.cluster.admin.api_errors import as_kafka_error, unreachable
 from brokerd.cluster.cluster_state_wait import ClusterStateWait
 from brokerd.cluster.zookeeper import bulk_reads, paths, zk_data
 from brokerd.cluster.zookeeper.multi_operations import Create, Delete, Operation, SetData

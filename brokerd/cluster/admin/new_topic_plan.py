@@ -8,7 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from brokerd.cluster.admin.replica_assignment import Assignment, assign_replicas, check_assignment
+from brokerd.cluster.admin.assign_replicas_to_brokers import (
+    Assignment,
+    assign_replicas,
+    check_assignment,
+)
 from brokerd.cluster.cluster_settings import ClusterSettings
 from brokerd.cluster.topic_names import check_collision, check_topic_name, collision_key
 from brokerd.cluster.zookeeper.zk_data import TopicNode

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from kazoo.exceptions import BadVersionError
 
-from brokerd.cluster.admin.item_outcomes import unreachable
+from brokerd.cluster.admin.api_errors import unreachable
 from brokerd.cluster.zookeeper import paths, zk_data
 from brokerd.cluster.zookeeper.zk_data import ProducerIdBlock
 from brokerd.cluster.zookeeper.zookeeper_client import DISCONNECTED, ZooKeeper

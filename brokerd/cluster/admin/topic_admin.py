@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
-from brokerd.cluster.admin.item_outcomes import CONCURRENT_MAX, as_kafka_error, gather_results
+from brokerd.cluster.admin.api_errors import CONCURRENT_MAX, as_kafka_error, gather_results
 from brokerd.cluster.admin.new_topic_plan import (
     NewPartitions,
     NewTopic,

@@ -22,16 +22,17 @@ from uuid import UUID, uuid4
 
 from kazoo.exceptions import NodeExistsError
 
+from brokerd.cluster.controller.complete_delete_topic import complete_delete_topic
 from brokerd.cluster.controller.controller_election import ControllerEpoch
 from brokerd.cluster.controller.partition_state_machine import (
     PartitionStateMachine,
     state_operations,
 )
-from brokerd.cluster.controller.znode_removal import purge_applied, purge_old, remove_topic
-from brokerd.cluster.zookeeper import bulk_reads, change_entries, offline_replicas, paths
+from brokerd.cluster.controller.purge_obsolete_notifications import purge_applied, purge_old
+from brokerd.cluster.zookeeper import bulk_reads, offline_replicas, partition_change_znodes, paths
 from brokerd.cluster.zookeeper.bulk_reads import DELETION_BEGUN, ReadTopic
-from brokerd.cluster.zookeeper.change_entries import ChangeEntry, encode_entry
 from brokerd.cluster.zookeeper.multi_operations import Check, Create, Delete, Operation, SetData
+from brokerd.cluster.zookeeper.partition_change_znodes import ChangeEntry, encode_entry
 from brokerd.cluster.zookeeper.zk_data import LoadedState, TopicNode, encode_feature, encode_topic
 from brokerd.cluster.zookeeper.zookeeper_client import MultiError, ZooKeeper
 from brokerd.event_loop_turns import in_turns
@@ -272,7 +273,7 @@ class KafkaController:
     async def _finish_deletions(self) -> None:
         for name in self._state_machine.deletions_due(self._applied):
             known = self._state_machine.written_partitions(name)
-            await remove_topic(self._zookeeper, self.fenced, name, known)
+            await complete_delete_topic(self._zookeeper, self.fenced, name, known)
             self._state_machine.removed(name)
             logger.info("topic %s is deleted", name)
             self._on_progress()
@@ -295,7 +296,7 @@ class KafkaController:
                 states.append(state)
 
         await in_turns(wanted, keep)
-        for part in change_entries.batches(states, ANNOUNCE_MAX):
+        for part in partition_change_znodes.batches(states, ANNOUNCE_MAX):
             written: list[PartitionState] = []
             for start in range(0, len(part), STATES_PER_MULTI):
                 written += await self._write_multi(part[start : start + STATES_PER_MULTI])

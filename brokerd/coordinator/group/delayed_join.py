@@ -10,8 +10,8 @@
   timeout; then members that did not join are removed, static ones only when their session is over.
 """
 
+from brokerd.coordinator.group.coordinator_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.coordinator_timer import Timer
-from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import Action, Event, GroupState

@@ -5,8 +5,8 @@ goes with its last offset.
 from collections.abc import Collection, Iterable, Set
 from functools import partial
 
+from brokerd.coordinator.group.coordinator_context import EventContext, PartitionGroups
 from brokerd.coordinator.group.coordinator_timer import Timer
-from brokerd.coordinator.group.event_context import EventContext, PartitionGroups
 from brokerd.coordinator.group.group_coordinator_record_serde import (
     GroupRecord,
     GroupsRecord,

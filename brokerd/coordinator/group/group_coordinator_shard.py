@@ -21,8 +21,12 @@ from typing import Concatenate, ParamSpec
 
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import delayed_join, leave_group, offset_expiration, sync_group
+from brokerd.coordinator.group.coordinator_context import (
+    EventContext,
+    PartitionGroups,
+    ignore_outcome,
+)
 from brokerd.coordinator.group.coordinator_timer import Deadline, Timer
-from brokerd.coordinator.group.event_context import EventContext, PartitionGroups, ignore_outcome
 from brokerd.coordinator.group.group_coordinator_record_serde import (
     GroupsRecord,
     OffsetRecord,
@@ -32,7 +36,7 @@ from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import Event, GroupState
 from brokerd.coordinator.group.group_store import GroupStore
 from brokerd.coordinator.group.heartbeat import heartbeat, renew_session
-from brokerd.coordinator.group.member_memory import MemberMemory
+from brokerd.coordinator.group.member_memory_limit import MemberMemory
 from brokerd.coordinator.group.messages import (
     Effects,
     GroupDescription,

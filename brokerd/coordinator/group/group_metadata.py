@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from brokerd.coordinator.group.group_coordinator_record_serde import GroupValue, MemberValue
 from brokerd.coordinator.group.group_states import Event, GroupState, next_state
-from brokerd.coordinator.group.member_memory import MEMBER_BYTES, MemberMemory, size_of
+from brokerd.coordinator.group.member_memory_limit import MEMBER_BYTES, MemberMemory, size_of
 from brokerd.coordinator.group.messages import Ticket
 from brokerd.errors import ErrorCode
 

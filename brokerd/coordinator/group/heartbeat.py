@@ -3,8 +3,8 @@ heartbeat or commits, and when a request of its own that waited is answered; els
 after its session timeout.
 """
 
+from brokerd.coordinator.group.coordinator_context import EventContext
 from brokerd.coordinator.group.coordinator_timer import Timer
-from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Request
 from brokerd.coordinator.group.messages import HeartbeatRequest

@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import partial
 
 from brokerd.config.group_coordinator_config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX
+from brokerd.coordinator.group.coordinator_context import EventContext
 from brokerd.coordinator.group.coordinator_timer import Timer
 from brokerd.coordinator.group.delayed_join import (
     carry_out,
@@ -11,13 +12,12 @@ from brokerd.coordinator.group.delayed_join import (
     prepare_rebalance,
     try_complete_join,
 )
-from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Action, GroupState, Request
 from brokerd.coordinator.group.heartbeat import end_session, renew_session
 from brokerd.coordinator.group.leave_group import remove_pending_member
-from brokerd.coordinator.group.member_memory import MEMBER_BYTES, size_of
+from brokerd.coordinator.group.member_memory_limit import MEMBER_BYTES, size_of
 from brokerd.coordinator.group.messages import JoinReply, JoinRequest, SyncReply, Ticket
 from brokerd.errors import ErrorCode
 

@@ -2,9 +2,9 @@
 removal of members whose session is over, or that did not use the member id they were given.
 """
 
+from brokerd.coordinator.group.coordinator_context import EventContext
 from brokerd.coordinator.group.coordinator_timer import Timer
 from brokerd.coordinator.group.delayed_join import carry_out, try_complete_join
-from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, GroupState, Request
 from brokerd.coordinator.group.heartbeat import end_session

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from brokerd.coordinator.group.event_context import EventContext
+from brokerd.coordinator.group.coordinator_context import EventContext
 from brokerd.coordinator.group.group_coordinator_record_serde import (
     GroupsRecord,
     OffsetRecord,

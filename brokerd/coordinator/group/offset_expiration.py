@@ -8,9 +8,9 @@ from collections import Counter
 from functools import partial
 from itertools import islice
 
+from brokerd.coordinator.group.coordinator_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.coordinator_timer import Deadline, Timer
 from brokerd.coordinator.group.delete_groups import drop_group, groups_dropped, tombstones
-from brokerd.coordinator.group.event_context import EventContext, ignore_outcome
 from brokerd.coordinator.group.group_coordinator_record_serde import OffsetValue
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import GroupState

@@ -4,9 +4,9 @@ sync within the longest rebalance timeout is removed (Kafka's DelayedSync).
 
 from functools import partial
 
+from brokerd.coordinator.group.coordinator_context import EventContext
 from brokerd.coordinator.group.coordinator_timer import Timer
 from brokerd.coordinator.group.delayed_join import prepare_rebalance
-from brokerd.coordinator.group.event_context import EventContext
 from brokerd.coordinator.group.group_coordinator_record_serde import GroupRecord
 from brokerd.coordinator.group.group_metadata import Group, Member
 from brokerd.coordinator.group.group_states import ANSWERS, Action, Event, GroupState, Request

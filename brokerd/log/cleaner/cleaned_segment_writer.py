@@ -11,8 +11,8 @@ from typing import Final
 
 from brokerd.log import file_names
 from brokerd.log.indexes import transaction_index
+from brokerd.log.indexes.index_interval import RebuiltIndexes, index_batches
 from brokerd.log.indexes.offset_index import OffsetIndex
-from brokerd.log.indexes.sparse_indexing import RebuiltIndexes, index_batches
 from brokerd.log.indexes.time_index import TimeIndex
 from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.io.files import sync_path

@@ -8,7 +8,7 @@ cleaning has met none of its batches; it then waits for its delete horizon as a 
 import heapq
 from collections.abc import Iterable
 
-from brokerd.log.cleaner.record_table import StoredBatch
+from brokerd.log.cleaner.records_as_columns import StoredBatch
 from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.indexes.transaction_index import AbortedTxn
 

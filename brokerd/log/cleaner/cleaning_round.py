@@ -19,7 +19,7 @@ from brokerd.log.cleaner.cleaned_segment_writer import Buffer, CleanedSegmentWri
 from brokerd.log.cleaner.cleaned_transaction_metadata import CleanedTransactionMetadata
 from brokerd.log.cleaner.group_segments_by_size import SegmentFiles, group_segments_by_size
 from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
-from brokerd.log.cleaner.record_table import RecordTable, StoredBatch, tables
+from brokerd.log.cleaner.records_as_columns import RecordTable, StoredBatch, tables
 from brokerd.log.cleaner.should_retain_record import BatchRules, Rules, filter_batches
 from brokerd.log.cleaner.worker_messages import Job, RoundDone, SegmentGroupDone
 from brokerd.log.indexes import transaction_index

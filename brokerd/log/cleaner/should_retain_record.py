@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from brokerd.log.cleaner.offset_map import Ints
-from brokerd.log.cleaner.record_table import Bools, RecordTable, StoredBatch
+from brokerd.log.cleaner.records_as_columns import Bools, RecordTable, StoredBatch
 from brokerd.protocol.compression import compress
 from brokerd.protocol.records import (
     DELETE_HORIZON,

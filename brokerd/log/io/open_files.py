@@ -12,7 +12,7 @@ says so (`is_cut`).
 
 The system must not read ahead by itself: it does so in whoever touches a page that is not in
 memory, here the event loop, and up to 8 MiB at once. Who reads in order asks for what comes next
-(`page_cache`, `scan`).
+(`page_cache`, `scan_batches`).
 """
 
 import os

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from brokerd.log import file_names
 from brokerd.log.io.files import opened
-from brokerd.log.io.scan import CHUNK_BYTES
+from brokerd.log.io.scan_batches import CHUNK_BYTES
 
 if TYPE_CHECKING:
     from brokerd.log.io.open_files import FileRange

@@ -11,7 +11,7 @@ from typing import Final
 from brokerd.config.log_config import LogConfig
 from brokerd.log import checkpoint_file, file_names
 from brokerd.log.io.files import opened
-from brokerd.log.io.scan import walk_headers
+from brokerd.log.io.scan_batches import walk_headers
 from brokerd.log.loading.recover_log import LoadedLog, recover_log, warn_of_loss
 from brokerd.log.log_context import LogContext
 from brokerd.log.segments.log_segment import LogSegment

@@ -20,7 +20,7 @@ from typing import Final
 from brokerd.log import producer_snapshot
 from brokerd.log.end_transaction_marker import MARKER_BYTES_MAX, Marker, read_marker
 from brokerd.log.indexes.offset_index import CorruptIndexError
-from brokerd.log.io.scan import checked_batches
+from brokerd.log.io.scan_batches import checked_batches
 from brokerd.log.leader_epoch_file_cache import LeaderEpochFileCache
 from brokerd.log.log_context import LogContext
 from brokerd.log.producer_state_manager import ProducerStateManager

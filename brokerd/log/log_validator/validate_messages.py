@@ -1,5 +1,5 @@
 """Chooses and runs the checks of a producer's batch, and says what must be done before the append
-(Kafka's LogValidator.validateMessagesAndAssignOffsets; offsets come in `stage_append`).
+(Kafka's LogValidator.validateMessagesAndAssignOffsets; offsets come in `assign_offsets`).
 
 `validate_batch` always checks the header and the CRC. The records are checked on a compacted topic
 (each needs a key); if the topic limits timestamps or stores with another codec; if the header is
@@ -10,8 +10,8 @@ once; all else is `Work` for a thread (`append_queues`).
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
 from brokerd.log.log_validator.validate_and_recompress import Work, validate_and_recompress
-from brokerd.log.log_validator.validate_batch import has_odd_header, validate_batch
 from brokerd.log.log_validator.validate_records import Rules
+from brokerd.log.log_validator.validate_size_and_crc import has_odd_header, validate_batch
 from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.records import BatchHeader
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import file_names
+from brokerd.log.indexes.index_interval import RebuiltIndexes, Row, index_batches
 from brokerd.log.indexes.offset_index import IN_MEMORY, OffsetIndex
-from brokerd.log.indexes.sparse_indexing import RebuiltIndexes, Row, index_batches
 from brokerd.log.indexes.time_index import TimeIndex
-from brokerd.log.io.scan import header_at
+from brokerd.log.io.scan_batches import header_at
 from brokerd.protocol.records import HEADER_BYTES, BatchHeader
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ transactions.
 Invariants: the data file holds whole batches with rising offsets, all >= the base offset in its
 name; `size_bytes` is what was written and accounted for (a failed write is cut off again).
 An offset is looked up in a memo of where recent appends began (readers at the tail), then in the
-last page of headers walked (small sequential reads), then by the offset index.
+batches whose headers were read last (small sequential reads), then by the offset index.
 """
 
 import errno
@@ -18,17 +18,17 @@ from typing import Final
 
 from brokerd.log import file_names
 from brokerd.log.indexes import transaction_index
+from brokerd.log.indexes.index_interval import RebuiltIndexes
 from brokerd.log.indexes.offset_index import CorruptIndexError, OffsetIndex
-from brokerd.log.indexes.sparse_indexing import RebuiltIndexes
 from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
 from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.io.files import make_empty
 from brokerd.log.io.open_files import LogFile, OpenFiles
 from brokerd.log.io.page_cache import require_cached, require_cached_index
-from brokerd.log.io.scan import walk_headers
+from brokerd.log.io.scan_batches import walk_headers
 from brokerd.log.segments import batches
+from brokerd.log.segments.batch_positions import NO_POSITIONS, read_positions
 from brokerd.log.segments.batches import build_indexes
-from brokerd.log.segments.header_page import NO_PAGE, read_page
 from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, BatchHeader
 
 logger = logging.getLogger(__name__)
@@ -43,10 +43,10 @@ class LogSegment:
     """Offsets are absolute, positions are bytes in the data file."""
 
     __slots__ = (
-        "_aborted", "_index", "_memo", "_page", "_time_index", "_timestamps_known", "base_offset",
-        "bytes_since_index", "created_ms", "directory", "file", "first_batch_timestamp_ms",
-        "index_interval_bytes", "is_abandoned", "largest_timestamp_ms", "largest_timestamp_offset",
-        "size_bytes", "write_back_from",
+        "_aborted", "_index", "_memo", "_positions", "_time_index", "_timestamps_known",
+        "base_offset", "bytes_since_index", "created_ms", "directory", "file",
+        "first_batch_timestamp_ms", "index_interval_bytes", "is_abandoned", "largest_timestamp_ms",
+        "largest_timestamp_offset", "size_bytes", "write_back_from",
     )  # fmt: skip
 
     def __init__(
@@ -67,7 +67,7 @@ class LogSegment:
         self._index: OffsetIndex | None = None
         self._time_index: TimeIndex | None = None
         self._memo: dict[int, int] = {}
-        self._page = NO_PAGE
+        self._positions = NO_POSITIONS
         self.is_abandoned = False
 
     @classmethod
@@ -121,25 +121,25 @@ class LogSegment:
         position = self._memo.get(offset)
         if position is not None:
             return position
-        page = self._page
-        lasts = page.lasts
-        if lasts and page.base <= offset <= lasts[-1]:
-            return page.positions[bisect_left(lasts, offset)]
+        known = self._positions
+        lasts = known.lasts
+        if lasts and known.base <= offset <= lasts[-1]:
+            return known.positions[bisect_left(lasts, offset)]
         if self._index is None and not may_block:
             require_cached_index(self)
         position = self._start_for(offset, may_block=may_block)
         while position < self.size_bytes:
             if not may_block:
                 require_cached(self, position)
-            page = read_page(self, position)
-            if not page.lasts:
+            read = read_positions(self, position)
+            if not read.lasts:
                 if refuse:
                     batches.refuse_blank(self, position)
                 break
-            self._page = page
-            if page.lasts[-1] >= offset:
-                return page.positions[bisect_left(page.lasts, offset)]
-            position = page.end
+            self._positions = read
+            if read.lasts[-1] >= offset:
+                return read.positions[bisect_left(read.lasts, offset)]
+            position = read.end
         return self.size_bytes
 
     def _start_for(self, offset: int, *, may_block: bool) -> int:
@@ -158,7 +158,7 @@ class LogSegment:
     def end_within(self, position: int, limit: int) -> int:
         """The last known batch boundary in (position, limit]; 0 when none is known."""
         boundary = max(
-            self.index.boundary_at_most(limit), self._page.boundary_at_most(position, limit)
+            self.index.boundary_at_most(limit), self._positions.boundary_at_most(position, limit)
         )
         return boundary if boundary > position else 0
 
@@ -181,7 +181,7 @@ class LogSegment:
                 self.set_aborted(kept, len(kept))
             self.size_bytes = position
             self.write_back_from = min(self.write_back_from, position)
-            self._page = NO_PAGE
+            self._positions = NO_POSITIONS
             self._memo.clear()
             if position == 0:
                 self.first_batch_timestamp_ms = None
@@ -257,7 +257,7 @@ class LogSegment:
         """Have these indexes, and their files. `size_bytes` stays: what is behind is there yet.
         Raises OSError, with the indexes in memory."""
         self._index, self._time_index = built.index, built.time_index
-        self._page = NO_PAGE
+        self._positions = NO_POSITIONS
         self._memo.clear()
         self.bytes_since_index = built.bytes_since_index
         self.largest_timestamp_ms = built.largest_timestamp_ms
@@ -338,12 +338,12 @@ class LogSegment:
         """Forget everything that is not on disk yet, since the files are about to be renamed."""
         self.is_abandoned = True
         self._aborted = self._index = self._time_index = None
-        self._page = NO_PAGE
+        self._positions = NO_POSITIONS
         self.file.abandon()
 
     def forget_lookups(self) -> None:
         """Drop what a look-up loaded, when the file is closed for room."""
-        self._page = NO_PAGE
+        self._positions = NO_POSITIONS
         with suppress(OSError):  # the entries stay in memory; the next roll or flush reports it
             self.flush_indexes()
             self._index = self._time_index = None

@@ -14,7 +14,7 @@ from brokerd.log.segments.log_segment import LogSegment
 from brokerd.protocol.records import BatchHeader
 
 if TYPE_CHECKING:
-    from brokerd.log.segments.offset_for_timestamp import Found, TimestampSearch
+    from brokerd.log.fetch_offset_by_timestamp import Found, TimestampSearch
 
 
 class LogSegments:
@@ -29,7 +29,7 @@ class LogSegments:
         # from a segment's number to that of the next one that may have aborted transactions
         self._aborted_skips: dict[int, int] = {}
         self.active = segments[-1]
-        self.walked: dict[TimestampSearch, Found | None] = {}  # see `offset_for_timestamp`
+        self.walked: dict[TimestampSearch, Found | None] = {}  # see `fetch_offset_by_timestamp`
 
     def __iter__(self) -> Iterator[LogSegment]:
         return iter(self._segments)

@@ -13,11 +13,12 @@ from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.log_manager import LogManager
 from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
-from brokerd.server.admin_http.broker_metric_lines import disk_spaces, resident_bytes
 from brokerd.server.admin_http.event_ring import EventRing
 from brokerd.server.admin_http.http_server import Answer, Page, Query, json_answer, problem
-from brokerd.server.admin_http.metrics_page import PrometheusPage
-from brokerd.server.admin_http.prometheus_text import CONTENT_TYPE
+from brokerd.server.admin_http.metrics.log_manager_metrics import disk_spaces
+from brokerd.server.admin_http.metrics.metrics_page import MetricsPage
+from brokerd.server.admin_http.metrics.process_metrics import resident_bytes
+from brokerd.server.admin_http.metrics.prometheus_text import CONTENT_TYPE
 from brokerd.server.admin_http.segment_pages import SegmentPages
 from brokerd.server.network.socket_server import SocketServer
 
@@ -39,7 +40,7 @@ COLUMNS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class AdminPages:
-    prometheus: PrometheusPage
+    metrics_page: MetricsPage
     cluster: BrokerLifecycle
     socket_server: SocketServer
     logs: LogManager
@@ -72,7 +73,7 @@ class AdminPages:
 
     def metrics(self, query: Query) -> Answer:
         by_partition = bool(query.number("partitions", 0))
-        return Answer(200, self.prometheus.render(by_partition=by_partition), CONTENT_TYPE)
+        return Answer(200, self.metrics_page.render(by_partition=by_partition), CONTENT_TYPE)
 
     def broker(self, query: Query) -> Answer:
         led = self.replicas.all()
@@ -84,7 +85,7 @@ class AdminPages:
                 "bytes_in": sum(each.bytes_in for each in led),
                 "bytes_out": sum(each.bytes_out for each in led),
                 "messages_in": sum(each.messages_in for each in led),
-                "requests": self.prometheus.broker_lines.metrics.requests,
+                "requests": self.metrics_page.metrics.requests,
                 "connections": len(self.socket_server.connections),
                 "rss_bytes": resident_bytes(),
                 "cpu_seconds": round(time.process_time(), 3),

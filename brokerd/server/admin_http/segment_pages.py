@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import compression_sample, inspection
+from brokerd.log import estimate_compression_ratio, inspection
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
 from brokerd.log.inspection import BatchInfo
 from brokerd.log.io.open_files import FileRange
@@ -78,7 +78,7 @@ class SegmentPages:
                 "compaction": dirty_part,
                 "look_up": await _look_up(log, query) if "offset" in query.values else None,
                 "settings": _retention_settings(log.config),
-                "sampled_batches_max": compression_sample.BATCHES_MAX,
+                "sampled_batches_max": estimate_compression_ratio.BATCHES_MAX,
                 "segments": [
                     each._asdict()
                     | {
@@ -182,7 +182,7 @@ async def _samples(log: UnifiedLog) -> dict[int, dict[str, Any]]:
         if time.monotonic() > end_s:
             break
         with suppress(KafkaError):  # the segment has gone meanwhile, or cannot be read
-            sample = await _in_thread(log, each.base_offset, 0, compression_sample.sample)
+            sample = await _in_thread(log, each.base_offset, 0, estimate_compression_ratio.sample)
             samples[each.base_offset] = sample._asdict()
     return samples
 

@@ -11,13 +11,12 @@ from typing import Any
 
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import inspection
-from brokerd.log.segments import offset_for_timestamp
+from brokerd.log import fetch_offset_by_timestamp, inspection
 from brokerd.protocol import list_offsets_v0
 from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.protocol.list_offsets_v0 import RequestedPartition
 from brokerd.replication.partition import Partition
-from brokerd.server.api.partition_answers import answer_partitions
+from brokerd.server.api.partition_responses import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.request_context import Fields, RequestContext
@@ -117,9 +116,9 @@ def _offset_at(
     if timestamp_ms == LATEST:
         return end, -1, partition.leader_epoch
     if timestamp_ms == MAX_TIMESTAMP:
-        found = offset_for_timestamp.largest(log, may_block=may_block)
+        found = fetch_offset_by_timestamp.largest(log, may_block=may_block)
     else:
-        found = offset_for_timestamp.first_at_or_after(log, timestamp_ms, may_block=may_block)
+        found = fetch_offset_by_timestamp.first_at_or_after(log, timestamp_ms, may_block=may_block)
     if found is None or found[0] >= end:
         return -1, -1, -1
     return found

@@ -14,7 +14,7 @@ from brokerd.event_loop_turns import AT_ONCE_MAX, in_turns
 from brokerd.protocol.acl_operations import CLUSTER_OPERATIONS
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.messages import encode_item, encode_response
-from brokerd.server.api.metadata_response_cache import MetadataResponseCache, View
+from brokerd.server.api.metadata_topic_cache import MetadataTopicCache, View
 from brokerd.server.requests.request_codec import as_kafka_error
 from brokerd.server.requests.request_context import Fields, Reply, RequestContext
 
@@ -28,7 +28,7 @@ IDS_FIELD_FROM, IDS_FROM = 10, 12
 @dataclass(frozen=True, slots=True)
 class MetadataHandlers:
     cluster: BrokerLifecycle
-    cache: MetadataResponseCache
+    cache: MetadataTopicCache
     creates_topics: bool
 
     def metadata(self, context: RequestContext, request: Any) -> Reply | Awaitable[Reply]:

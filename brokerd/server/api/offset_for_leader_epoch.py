@@ -1,5 +1,5 @@
 """OffsetForLeaderEpoch: where each leader epoch ended, by which followers and consumers find where
-their records diverge. Files are read as for ListOffsets (`partition_answers`).
+their records diverge. Files are read as for ListOffsets (`partition_responses`).
 """
 
 from collections.abc import Awaitable
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brokerd.errors import KafkaError
-from brokerd.server.api.partition_answers import answer_partitions
+from brokerd.server.api.partition_responses import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.request_context import Fields, RequestContext

@@ -12,7 +12,7 @@ from brokerd.cluster.admin.producer_id_manager import ProducerIdManager
 from brokerd.cluster.topic_names import check_topic_name
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.producer_state_manager import NO_SEQUENCE
-from brokerd.server.api.partition_answers import answer_partitions
+from brokerd.server.api.partition_responses import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.requests.get_partition_or_error import LedPartitions
 from brokerd.server.requests.request_context import Fields, RequestContext, error_part

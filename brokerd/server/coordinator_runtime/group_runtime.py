@@ -12,7 +12,7 @@ from typing import TypeVar, TypeVarTuple
 from brokerd.clock import Clock
 from brokerd.config.group_coordinator_config import GroupCoordinatorConfig
 from brokerd.coordinator.group import delete_groups
-from brokerd.coordinator.group.event_context import EventContext
+from brokerd.coordinator.group.coordinator_context import EventContext
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.messages import Effects, HeartbeatRequest, Reply, Ticket
 from brokerd.errors import ErrorCode, KafkaError

@@ -16,11 +16,10 @@ from typing import NamedTuple, Protocol
 from brokerd.coordinator.group.group_coordinator_record_serde import encode_key, encode_value
 from brokerd.coordinator.group.messages import Write
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.stage_append import AppendResult
+from brokerd.log.assign_offsets import AppendResult
 from brokerd.protocol.records import Record, encode_batch
-from brokerd.replication.ack_queue import WAITS
 from brokerd.replication.partition import Partition
-from brokerd.server.requests.ack_watchers import REPLICATED, AckWatchers
+from brokerd.server.requests.ack_watchers import REPLICATED, WAITS, AckWatchers
 
 logger = logging.getLogger(__name__)
 

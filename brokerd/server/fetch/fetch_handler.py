@@ -16,8 +16,8 @@ from brokerd.protocol.fetch_request import TOPIC_IDS_FROM, FetchRequest, decode_
 from brokerd.protocol.framing import RequestHeader
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.fetch.decoded_fetch_cache import memo_of
+from brokerd.server.fetch.fetch_messages import PARTITION_BYTES, ServedFetch, refusal
 from brokerd.server.fetch.fetch_session_cache import FetchContext, FetchSessionCache
-from brokerd.server.fetch.served_fetch import PARTITION_BYTES, ServedFetch, refusal
 from brokerd.server.network.connection import Connection
 from brokerd.server.network.output import Slot
 from brokerd.server.requests.get_partition_or_error import LedPartitions

@@ -26,8 +26,8 @@ from typing import Any
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import expect_busy_threads, in_turns
+from brokerd.log.assign_offsets import AppendResult
 from brokerd.log.log_validator.validate_and_recompress import Batch, Work, validate_and_recompress
-from brokerd.log.stage_append import AppendResult
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import load_log
 from brokerd.server.network.connection import Connection

@@ -6,8 +6,8 @@ A `ProduceMemo` has the bytes of a request up to its records and what was decode
 from collections.abc import Callable
 from struct import Struct
 
-from brokerd.log.log_validator.validate_batch import is_plain
 from brokerd.log.log_validator.validate_messages import codec_max
+from brokerd.log.log_validator.validate_size_and_crc import is_plain
 from brokerd.protocol.api_keys import PRODUCE_VERSION_MAX, ApiKey, is_flexible
 from brokerd.protocol.produce_request import ProduceRequest
 from brokerd.protocol.produce_response import ResponseTemplate

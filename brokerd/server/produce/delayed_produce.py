@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.stage_append import AppendResult
+from brokerd.log.assign_offsets import AppendResult
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.produce_response import PartitionReply
 from brokerd.replication.partition import Partition

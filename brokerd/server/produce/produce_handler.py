@@ -17,6 +17,7 @@ from typing import Any
 
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.assign_offsets import AppendResult
 from brokerd.log.log_validator.validate_and_recompress import Work
 from brokerd.log.log_validator.validate_messages import (
     VALIDATE_ALL,
@@ -24,7 +25,6 @@ from brokerd.log.log_validator.validate_messages import (
     validate_messages,
     validate_records_if_needed,
 )
-from brokerd.log.stage_append import AppendResult
 from brokerd.protocol.framing import RequestHeader, parse_header
 from brokerd.protocol.produce_request import PartitionRecords, ProduceRequest, decode_produce
 from brokerd.protocol.records import read_header

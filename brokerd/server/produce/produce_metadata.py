@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from brokerd.errors import KafkaError
-from brokerd.log.stage_append import AppendResult
+from brokerd.log.assign_offsets import AppendResult
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.framing import RequestHeader
 from brokerd.protocol.messages import response_frame

@@ -13,12 +13,12 @@ from kazoo.client import KazooClient
 from brokerd.cluster.admin.new_topic_plan import NewTopic
 from brokerd.cluster.controller.controller_election import ControllerEpoch
 from brokerd.cluster.controller.kafka_controller import DeposedError, KafkaController
-from brokerd.cluster.membership.broker_registration import ClusterError
-from brokerd.cluster.membership.change_feed import Feed
+from brokerd.cluster.membership.broker_id_znode import ClusterError
+from brokerd.cluster.membership.metadata_loader import MetadataLoader
 from brokerd.cluster.metadata_image import ImageDelta, MetadataImage
-from brokerd.cluster.zookeeper import session_file
-from brokerd.cluster.zookeeper.change_entries import decode_entry
+from brokerd.cluster.zookeeper import saved_session
 from brokerd.cluster.zookeeper.multi_operations import Create
+from brokerd.cluster.zookeeper.partition_change_znodes import decode_entry
 from brokerd.errors import ErrorCode, KafkaError
 from tests.brokerd.cluster.members import Member, Members
 from tests.support.zookeeper import ZooKeeper
@@ -167,14 +167,14 @@ async def test_a_broker_that_missed_an_entry_loads_everything(members: Members) 
     async def changed(delta: ImageDelta) -> None:
         pass
 
-    feed = Feed(only.client._zookeeper, 99, image, changed, lambda _: None)
-    await feed.load()
+    loader = MetadataLoader(only.client._zookeeper, 99, image, changed, lambda _: None)
+    await loader.load()
     assert set(image.topics) == {"a"}
     await _topic(only, "b")
     await _topic(only, "c")
     first, second = sorted(members.kazoo.get_children("/brokerd/changes"))[-2:]
     members.kazoo.delete(f"/brokerd/changes/{first}")
-    await feed.apply_changes()
+    await loader.apply_changes()
     assert set(image.topics) == {"a", "b", "c"}
     assert int(members.kazoo.get("/brokerd/applied/99")[0]) == int(second[-10:])
 
@@ -190,11 +190,11 @@ async def test_a_topic_whose_node_cannot_be_read_is_not_taken_for_deleted(
     async def changed(delta: ImageDelta) -> None:
         deltas.append(delta)
 
-    feed = Feed(only.client._zookeeper, 99, MetadataImage(), changed, lambda _: None)
-    await feed.load()
+    loader = MetadataLoader(only.client._zookeeper, 99, MetadataImage(), changed, lambda _: None)
+    await loader.load()
     members.kazoo.set("/brokers/topics/kept", b"{no JSON")
     members.kazoo.delete("/brokers/topics/removed", recursive=True)
-    await feed.load()
+    await loader.load()
     assert [delta.deleted for delta in deltas if delta.deleted] == [[("removed", 0)]]
 
 
@@ -232,7 +232,10 @@ async def test_a_session_that_ended_is_replaced_and_nothing_is_missed(members: M
     session = second.client._zookeeper.session
     assert session is not None
     await asyncio.to_thread(
-        session_file.end, members.connect, session_file.SavedSession(*session), 6_000
+        saved_session.end,
+        members.connect,
+        saved_session.SavedSession(*session),
+        6_000,
     )
     await members.until(lambda: second.client._joined_session not in (0, session[0]))
     await _topic(members.controller(), "later")
@@ -264,13 +267,13 @@ async def test_the_session_of_a_killed_predecessor_is_ended_at_once(
         predecessor.create(
             "/brokers/ids/1", b'{"version":5,"endpoints":["A://h:1"]}', ephemeral=True
         )
-        held = session_file.SavedSession(*predecessor.client_id)
-        session_file.save(tmp_path / "session-1", held)
+        held = saved_session.SavedSession(*predecessor.client_id)
+        saved_session.save(tmp_path / "session-1", held)
         assert stat.S_IMODE((tmp_path / "session-1").stat().st_mode) == 0o600
         (back,) = await members.start(1)
         owner = members.kazoo.exists("/brokers/ids/1").ephemeralOwner
         assert owner == back.client._zookeeper.session[0] != held.id
-        assert session_file.load(tmp_path / "session-1") != held
+        assert saved_session.load(tmp_path / "session-1") != held
     finally:
         await asyncio.to_thread(predecessor.stop)
         predecessor.close()
@@ -297,8 +300,8 @@ async def test_data_of_another_cluster_do_not_join(members: Members) -> None:
 
 async def test_an_unreadable_saved_session_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "session").write_text("{]")
-    assert session_file.load(tmp_path / "session") is None
-    assert session_file.load(tmp_path / "absent") is None
+    assert saved_session.load(tmp_path / "session") is None
+    assert saved_session.load(tmp_path / "absent") is None
 
 
 async def test_brokers_outlive_an_outage_of_zookeeper(tmp_path: Path) -> None:

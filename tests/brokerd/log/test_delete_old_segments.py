@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from brokerd.config.log_config import LogConfig
+from brokerd.log import fetch_offset_by_timestamp
 from brokerd.log.delete_old_segments import delete_old_segments
 from brokerd.log.io.open_files import OpenFiles
 from brokerd.log.log_context import LogContext
-from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen, segments_of
 
@@ -81,7 +81,7 @@ def test_the_youngest_record_counts_also_where_the_file_was_closed_for_room(tmp_
     other.read(0, 1, up_to=1, min_one_batch=True)
     rolled.roll(NOW_MS)
     for each in (reopen(log), reopen(rolled)):
-        assert offset_for_timestamp.first_at_or_after(each, NOW_MS + DAY_MS) == (
+        assert fetch_offset_by_timestamp.first_at_or_after(each, NOW_MS + DAY_MS) == (
             3,
             NOW_MS + DAY_MS,
             0,

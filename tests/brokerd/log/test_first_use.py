@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
+from brokerd.log import fetch_offset_by_timestamp
 from brokerd.log.cleaner.cleanable_offsets import aborted_across
 from brokerd.log.delete_old_segments import delete_old_segments
-from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, segments_of
 from tests.brokerd.log.test_transactions import ABORT, data, end
@@ -78,8 +78,8 @@ def told(log: UnifiedLog) -> dict[str, object]:
             id_: entry._replace(batches=entry.batches[-1:])
             for id_, entry in log.producers.entries.items()
         },
-        "time": offset_for_timestamp.first_at_or_after(log, NOW_MS + 1500),
-        "latest": offset_for_timestamp.largest(log),
+        "time": fetch_offset_by_timestamp.first_at_or_after(log, NOW_MS + 1500),
+        "latest": fetch_offset_by_timestamp.largest(log),
         "stable": log.last_stable_offset(log.log_end_offset),
         "aborted": [aborted_across(log, each.base_offset) for each in segments_of(log)],
         "offsets": [each.offset for each in records(log)],

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode
 from brokerd.log import producer_snapshot, producer_state_manager
+from brokerd.log.assign_offsets import AppendResult
 from brokerd.log.producer_state_manager import (
     BATCHES_KEPT,
     SEQUENCE_MAX,
@@ -18,7 +19,6 @@ from brokerd.log.producer_state_manager import (
     ProducerStateManager,
     last_sequence_of,
 )
-from brokerd.log.stage_append import AppendResult
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, reopen, segments_of
 

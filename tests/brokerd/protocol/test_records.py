@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_validator.validate_batch import validate_batch
+from brokerd.log.log_validator.validate_size_and_crc import validate_batch
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (
     HEADER,

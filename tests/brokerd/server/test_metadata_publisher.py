@@ -14,7 +14,7 @@ from brokerd.config.broker_config import BrokerConfig, parse
 from brokerd.config.log_config import LogConfig
 from brokerd.replication.partition_state import PartitionState
 from brokerd.server.admin_http.event_ring import EventRing
-from brokerd.server.api.metadata_response_cache import MetadataResponseCache
+from brokerd.server.api.metadata_topic_cache import MetadataTopicCache
 from brokerd.server.broker_config_handler import BrokerConfigHandler
 from brokerd.server.metadata_publisher import MetadataPublisher
 from brokerd.server.topic_config_handler import TopicConfigHandler
@@ -64,7 +64,7 @@ class Bench:
         settings = BrokerConfigHandler(config, socket_server, lambda _: None)
         self._publisher = MetadataPublisher(
             cluster, settings, TopicConfigHandler(settings), self.replicas, groups,
-            MetadataResponseCache(self.image), EventRing(lambda: 0), is_ready=lambda: False,
+            MetadataTopicCache(self.image), EventRing(lambda: 0), is_ready=lambda: False,
         )  # fmt: skip
 
     @staticmethod

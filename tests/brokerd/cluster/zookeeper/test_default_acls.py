@@ -11,8 +11,8 @@ from kazoo.exceptions import KazooException, NoAuthError
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from brokerd.cluster.admin.new_topic_plan import NewTopic, TopicPlan
-from brokerd.cluster.membership.broker_registration import ClusterError
-from brokerd.cluster.zookeeper import default_acls, session_file
+from brokerd.cluster.membership.broker_id_znode import ClusterError
+from brokerd.cluster.zookeeper import default_acls, saved_session
 from brokerd.security.jaas import Credentials
 from tests.brokerd.cluster.members import Members
 from tests.support.zookeeper import OTHER, ZooKeeper
@@ -107,7 +107,7 @@ async def test_nobody_ends_a_brokers_session_without_its_credentials(
     """Id and password of a session can be guessed."""
     one = member(connect, secured_zookeeper, tmp_path)
     await one.begin()
-    saved = session_file.load(one.settings.session_file)
+    saved = saved_session.load(one.settings.session_file)
     assert saved is not None
 
     def take_over() -> None:
@@ -172,10 +172,10 @@ async def test_a_session_that_a_killed_broker_left_is_ended_with_its_credentials
 ) -> None:
     one = member(connect, secured_zookeeper, tmp_path)
     await one.begin()
-    saved = session_file.load(one.settings.session_file)
+    saved = saved_session.load(one.settings.session_file)
     assert saved is not None
     credentials = secured_zookeeper.credentials
-    ended = await asyncio.to_thread(session_file.end, connect, saved, 6_000, credentials)
+    ended = await asyncio.to_thread(saved_session.end, connect, saved, 6_000, credentials)
     assert ended
     await one.client.stop()
 

@@ -15,7 +15,7 @@ from brokerd.coordinator.group.coordinator_timer import Deadline, Timer
 from brokerd.coordinator.group.group_coordinator_shard import GroupCoordinatorShard
 from brokerd.coordinator.group.group_metadata import Group
 from brokerd.coordinator.group.group_states import GroupState
-from brokerd.coordinator.group.member_memory import MEMBER_BYTES
+from brokerd.coordinator.group.member_memory_limit import MEMBER_BYTES
 from brokerd.coordinator.group.messages import JoinReply, LeavingMember, OffsetToCommit
 from brokerd.errors import ErrorCode
 from tests.brokerd.coordinator.group.coordinator_bench import GROUP, RANGE, Bench

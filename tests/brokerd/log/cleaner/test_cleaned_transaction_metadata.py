@@ -1,7 +1,7 @@
 """Which batches and markers a transaction's end lets go."""
 
 from brokerd.log.cleaner.cleaned_transaction_metadata import CleanedTransactionMetadata
-from brokerd.log.cleaner.record_table import StoredBatch
+from brokerd.log.cleaner.records_as_columns import StoredBatch
 from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, read_header
 from tests.brokerd.log.cleaner.support import ABORT, COMMIT, keyed

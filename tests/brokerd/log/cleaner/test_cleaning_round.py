@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brokerd.log import checkpoint_file
+from brokerd.log import checkpoint_file, fetch_offset_by_timestamp
 from brokerd.log.cleaner.worker_messages import Limits
 from brokerd.log.delete_old_segments import delete_old_segments
-from brokerd.log.segments import offset_for_timestamp
 from brokerd.protocol.records import read_header, write_crc
 from tests.brokerd.log.cleaner.support import (
     COMPACTED,
@@ -111,7 +110,7 @@ def test_small_segments_are_joined_and_their_indexes_find_every_offset(tmp_path:
         assert found.base_offset <= offset <= found.last_offset
     gone = next(offset for offset in range(600) if offset not in offsets)
     assert next(headers(log.log, gone)).base_offset > gone
-    assert offset_for_timestamp.first_at_or_after(log.log, NOW_MS) is not None
+    assert fetch_offset_by_timestamp.first_at_or_after(log.log, NOW_MS) is not None
 
 
 def test_a_map_too_small_for_all_keys_takes_several_rounds(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from brokerd.log.cleaner.record_table import StoredBatch, tables
+from brokerd.log.cleaner.records_as_columns import StoredBatch, tables
 from brokerd.log.cleaner.should_retain_record import BatchRules, Rules, filter_batches, horizon_of
 from brokerd.protocol.records import (
     CONTROL,

@@ -9,11 +9,11 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import fetch_offset_by_timestamp
 from brokerd.log.dirs.log_dir import LogDirError
 from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.log_manager import LogManager
 from brokerd.log.scheduled_tasks import DEFAULT_INTERVALS
-from brokerd.log.segments import offset_for_timestamp
 from tests.brokerd.log.support import NOW_MS, TOPIC_ID, Events, batch, open_manager, records
 
 CONFIG = LogConfig(segment_bytes=2000)
@@ -156,7 +156,7 @@ def creates(manager: LogManager) -> None:
 def looks_up(manager: LogManager) -> None:
     log = manager.get("t", 1)
     assert log is not None
-    offset_for_timestamp.first_at_or_after(log, NOW_MS + 3)
+    fetch_offset_by_timestamp.first_at_or_after(log, NOW_MS + 3)
 
 
 TASKS = [

@@ -8,10 +8,10 @@ import pytest
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
+from brokerd.log.assign_offsets import AppendResult
 from brokerd.log.io.flush import FlushJob
 from brokerd.log.log_context import LogContext
 from brokerd.log.segments.log_segment import LogSegment
-from brokerd.log.stage_append import AppendResult
 from brokerd.replication.partition import Partition
 from brokerd.replication.replica_manager import ReplicaManager
 from tests.brokerd.log.managers import crash, start

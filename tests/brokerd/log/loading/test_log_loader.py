@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from brokerd.config.log_config import LogConfig
+from brokerd.log import fetch_offset_by_timestamp
 from brokerd.log.loading import log_loader
 from brokerd.log.loading.recover_log import REPLAY_MAX
 from brokerd.log.log_context import LogContext
-from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, Events, batch, open_log, records, reopen, segments_of
 
@@ -91,7 +91,7 @@ def test_a_clean_stop_loses_nothing(tmp_path: Path) -> None:
     assert log.append([batch()], 4, NOW_MS)[0].base_offset == 40
     assert [record.offset for record in records(log)] == list(range(41))
     assert log.epochs.entries == [(0, 0), (1, 10), (2, 20), (3, 30), (4, 40)]
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS + 33) == (33, NOW_MS + 33, 3)
+    assert fetch_offset_by_timestamp.first_at_or_after(log, NOW_MS + 33) == (33, NOW_MS + 33, 3)
 
 
 def test_a_crash_loses_nothing_that_was_written(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_an_index_that_does_not_hold_together_is_made_anew(
         path.write_bytes(b"\xff" * len(good))
     log = open_log(tmp_path, SMALL, recovery_point=40)
     assert [record.offset for record in records(log)] == list(range(40))
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS + 5) == (5, NOW_MS + 5, 0)
+    assert fetch_offset_by_timestamp.first_at_or_after(log, NOW_MS + 5) == (5, NOW_MS + 5, 0)
     assert path.read_bytes() == good
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import fetch_offset_by_timestamp
 from brokerd.log.log_manager import DEFAULT_INTERVALS, LogManager
-from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import CONTROL, TRANSACTIONAL, Record, encode_batch, iter_batches
 from tests.brokerd.log.cleaner.support import ABORT
@@ -103,12 +103,12 @@ def assert_everything_is_there(log: UnifiedLog) -> None:
         (offset, NOW_MS + offset) for offset in range(END)
     ]
     for at in (0, 3, 17, END - 1):
-        assert offset_for_timestamp.first_at_or_after(log, NOW_MS + at) == (
+        assert fetch_offset_by_timestamp.first_at_or_after(log, NOW_MS + at) == (
             at,
             NOW_MS + at,
             at // 20,
         )
-    assert offset_for_timestamp.largest(log) == (END - 1, NOW_MS + END - 1, 1)
+    assert fetch_offset_by_timestamp.largest(log) == (END - 1, NOW_MS + END - 1, 1)
     (again,) = log.append([batch(2, producer=(7, 0, END - 4))], 1, NOW_MS)
     assert (again.duplicate, again.base_offset) == (True, END - 2)
 

@@ -9,8 +9,8 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log import fetch_offset_by_timestamp
 from brokerd.log.log_manager import LogManager
-from brokerd.log.segments import offset_for_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.records import iter_batches
 from tests.brokerd.log.cleaner.support import CompactedLog, keyed
@@ -147,7 +147,7 @@ def assert_found(log: UnifiedLog, offsets: Sequence[int]) -> None:
             assert found_at(log, offset) == [offset & ~1, offset | 1], offset
     for offset in offsets:
         expected = (offset, NOW_MS + offset, 0)
-        assert offset_for_timestamp.first_at_or_after(log, NOW_MS + offset) == expected
+        assert fetch_offset_by_timestamp.first_at_or_after(log, NOW_MS + offset) == expected
 
 
 def apart_from(number: int) -> list[int]:
@@ -219,7 +219,7 @@ def test_lost_data_behind_which_nothing_is_known_are_refused_as_kafka_does(work:
     with pytest.raises(KafkaError) as refused:
         log.read(4 * SEGMENT - 3, 1000, up_to=END, min_one_batch=True)
     assert refused.value.code == ErrorCode.CORRUPT_MESSAGE
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS + 4 * SEGMENT - 3) == (
+    assert fetch_offset_by_timestamp.first_at_or_after(log, NOW_MS + 4 * SEGMENT - 3) == (
         4 * SEGMENT, NOW_MS + 4 * SEGMENT, 0
     )  # fmt: skip
     assert found_at(log, 4 * SEGMENT) == [4 * SEGMENT, 4 * SEGMENT + 1]

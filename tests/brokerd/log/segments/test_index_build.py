@@ -9,7 +9,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
-from brokerd.log.segments import offset_for_timestamp
+from brokerd.log import fetch_offset_by_timestamp
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records, reopen
 
@@ -94,4 +94,4 @@ def test_a_full_disk_leaves_an_index_made_anew_in_memory(
         with pytest.raises(KafkaError):
             log.read(9, 1000, up_to=BATCHES, min_one_batch=True)
         assert [each.offset for each in records(log)] == list(range(BATCHES))
-    assert offset_for_timestamp.first_at_or_after(log, NOW_MS + 7) == (7, NOW_MS + 7, 0)
+    assert fetch_offset_by_timestamp.first_at_or_after(log, NOW_MS + 7) == (7, NOW_MS + 7, 0)

@@ -9,7 +9,7 @@ from brokerd.cluster.metadata_image import MetadataImage, TopicInfo
 from brokerd.errors import ErrorCode
 from brokerd.protocol.messages import decode_response
 from brokerd.server.api.metadata import MetadataHandlers
-from brokerd.server.api.metadata_response_cache import MetadataResponseCache
+from brokerd.server.api.metadata_topic_cache import MetadataTopicCache
 from tests.brokerd.server.group_broker import context
 
 METADATA = 3
@@ -25,7 +25,7 @@ async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_
 
     new_partition_wait = SimpleNamespace(is_awaited=lambda name: False, wait=nothing)
     cluster: Any = SimpleNamespace(image=image, new_partition_wait=new_partition_wait)
-    handlers = MetadataHandlers(cluster, MetadataResponseCache(image), creates_topics=False)
+    handlers = MetadataHandlers(cluster, MetadataTopicCache(image), creates_topics=False)
     names = [*(f"t-{number}" for number in range(5_000)), "no/topic", "t"]
     topics = [SimpleNamespace(name=name, topic_id=None) for name in names]
     answer: Any = handlers.metadata(context(METADATA, VERSION), SimpleNamespace(topics=topics))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brokerd.config.log_config import LogConfig
-from brokerd.coordinator.group import member_memory
+from brokerd.coordinator.group import member_memory_limit
 from brokerd.coordinator.group.partition_for_group import OFFSETS_TOPIC, partition_for
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.io.open_files import FileRange
@@ -76,7 +76,7 @@ async def test_groups_of_all_partitions_share_what_members_may_hold_in_memory(
     broker: GroupBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        member_memory, "MEMBER_MEMORY_BYTES_MAX", 41 * member_memory.MEMBER_BYTES // 2
+        member_memory_limit, "MEMBER_MEMORY_BYTES_MAX", 41 * member_memory_limit.MEMBER_BYTES // 2
     )
     groups = [f"group-{number}" for number in range(30)]
     count = broker.groups.partition_count

@@ -13,7 +13,7 @@ from brokerd.coordinator.group.group_coordinator_record_serde import (
 )
 from brokerd.coordinator.group.messages import Write
 from brokerd.errors import ErrorCode
-from brokerd.log.stage_append import AppendResult
+from brokerd.log.assign_offsets import AppendResult
 from brokerd.protocol.records import read_header
 from brokerd.replication.partition import Partition
 from brokerd.server.coordinator_runtime.partition_writer import PartitionWriter

@@ -18,7 +18,7 @@ from brokerd.protocol.framing import parse_header
 from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
-from brokerd.server.fetch import delayed_fetch, served_fetch
+from brokerd.server.fetch import delayed_fetch, fetch_messages
 from brokerd.server.fetch.delayed_fetch import DelayedFetch, delay_fetch
 from brokerd.server.fetch.fetch_handler import FetchHandler
 from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
@@ -269,7 +269,7 @@ async def bench(
     request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Bench]:
     if request.param == "long":  # it is served in turns
-        monkeypatch.setattr(served_fetch, "AT_ONCE_MAX", COUNT - 1)
+        monkeypatch.setattr(fetch_messages, "AT_ONCE_MAX", COUNT - 1)
     with ExitStack() as stack:
         yield Bench(tmp_path, SocketClient(stack))
 

@@ -17,8 +17,8 @@ from brokerd.protocol.messages import decode_response, encode_request
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import PendingReads
 from brokerd.server.fetch.fetch_handler import FetchHandler
+from brokerd.server.fetch.fetch_messages import AT_ONCE_MAX
 from brokerd.server.fetch.fetch_session_cache import FetchSessionCache
-from brokerd.server.fetch.served_fetch import AT_ONCE_MAX
 from brokerd.server.network.socket_server import SocketServer
 from brokerd.server.produce.append_queues import AppendQueues
 from brokerd.server.produce.produce_handler import ProduceHandler

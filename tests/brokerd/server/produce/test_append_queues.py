@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.log.assign_offsets import AppendResult
 from brokerd.log.log_validator.validate_and_recompress import Work
 from brokerd.log.log_validator.validate_records import Rules
-from brokerd.log.stage_append import AppendResult
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import Record, encode_batch
