@@ -70,7 +70,7 @@ class ApiKey(IntEnum):
 ADVERTISED: dict[ApiKey, tuple[int, int]] = {
     ApiKey.PRODUCE: (0, 11),  # produce_request, produce_response
     ApiKey.FETCH: (4, 17),  # fetch_request, fetch_response
-    ApiKey.LIST_OFFSETS: (0, 9),  # version 0: list_offsets_v0
+    ApiKey.LIST_OFFSETS: (0, 9),
     ApiKey.METADATA: (0, 12),
     ApiKey.OFFSET_COMMIT: (2, 9),
     ApiKey.OFFSET_FETCH: (1, 9),

@@ -2,7 +2,6 @@
 v13.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from struct import Struct
 from struct import error as struct_error
@@ -103,7 +102,7 @@ def _decode(reader: RequestReader, version: int) -> FetchRequest:
     if version >= 7:
         for _ in range(reader.count()):
             topic, topic_id = _topic(reader, version)
-            rows = _rows(reader, _INDEX, reader.count())
+            rows = reader.structs(_INDEX, reader.count())
             request.forgotten += [(topic, topic_id, index) for (index,) in rows]
             reader.tags()
     if reader.flexible:
@@ -125,15 +124,6 @@ def _topic(reader: RequestReader, version: int) -> tuple[str, bytes]:
     return str(name, "utf-8"), NO_TOPIC_ID
 
 
-def _rows(reader: RequestReader, layout: Struct, count: int) -> Iterator[tuple[Any, ...]]:
-    """Items of fixed size."""
-    start = reader.position
-    reader.position = end = start + count * layout.size
-    if end > len(reader.view):
-        raise malformed("an array is longer than the request")
-    return layout.iter_unpack(reader.view[start:end])
-
-
 def _legacy_partitions(
     reader: RequestReader, request: FetchRequest, topic: str, version: int
 ) -> None:
@@ -142,12 +132,12 @@ def _legacy_partitions(
         layout, offset_at = _PARTITION_V9, 8
         request.partitions += [
             FetchPartition(topic, index, offset, most, epoch)
-            for index, epoch, offset, _, most in _rows(reader, layout, count)
+            for index, epoch, offset, _, most in reader.structs(layout, count)
         ]
     else:
         layout, offset_at = (_PARTITION_V5 if version >= 5 else _PARTITION_V4), 4
         request.partitions += [
-            FetchPartition(topic, row[0], row[1], row[-1]) for row in _rows(reader, layout, count)
+            FetchPartition(topic, row[0], row[1], row[-1]) for row in reader.structs(layout, count)
         ]
     if count:
         request.offset_at = reader.position - layout.size + offset_at

@@ -1,9 +1,11 @@
 """Reads the body of a request field by field, for the codecs that are written by hand (Produce,
-Fetch, ListOffsets v0). All others are read by kio, behind `request_length_check`.
+Fetch, ListOffsets). All others are read by kio, behind `request_length_check`.
 """
 
+from collections.abc import Iterator
 from struct import Struct
 from struct import error as struct_error
+from typing import Any
 
 from brokerd.protocol.framing import malformed, skip_tags
 from brokerd.protocol.request_length_check import ITEMS_MAX
@@ -32,6 +34,14 @@ class RequestReader:
             raise malformed("it ends too early") from None
         self.position += layout.size
         return values
+
+    def structs(self, layout: Struct, count: int) -> Iterator[tuple[Any, ...]]:
+        """Items of fixed size."""
+        start = self.position
+        self.position = end = start + count * layout.size
+        if end > len(self.view):
+            raise malformed("an array is longer than the request")
+        return layout.iter_unpack(self.view[start:end])
 
     def _length(self, legacy: Struct) -> int:
         """A length or count; -1 is null."""

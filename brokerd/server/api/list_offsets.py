@@ -7,14 +7,17 @@ read files: a little on the loop, of many partitions in turns, and what takes lo
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import Any
 
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import fetch_offset_by_timestamp, inspection
-from brokerd.protocol import list_offsets_v0
 from brokerd.protocol.fetch_request import READ_COMMITTED
-from brokerd.protocol.list_offsets_v0 import RequestedPartition
+from brokerd.protocol.list_offsets import (
+    ListOffsetsRequest,
+    OffsetsOfPartition,
+    RequestedPartition,
+    partition_encoder,
+)
 from brokerd.replication.partition import Partition
 from brokerd.server.api.partition_responses import answer_partitions
 from brokerd.server.background.pending_reads import PendingReads
@@ -36,55 +39,51 @@ class ListOffsetsHandlers:
     clock: Clock
     pending_reads: PendingReads
 
-    def list_offsets(self, context: RequestContext, request: Any) -> Fields | Awaitable[Fields]:
+    def list_offsets(
+        self, context: RequestContext, request: ListOffsetsRequest
+    ) -> Fields | Awaitable[Fields]:
         """One offset per partition, in v0 several; errors are per partition."""
         version = context.api_version
-        if version == 0:
-            return answer_partitions(
-                self.pending_reads, context, request, self._segment_offsets,
-                encode=list_offsets_v0.encode_partition,
-            )  # fmt: skip
-        committed = getattr(request, "isolation_level", 0) == READ_COMMITTED
+        committed = request.isolation_level == READ_COMMITTED
 
-        def answer(topic: str, asked: Any, *, may_block: bool) -> Fields:
-            return self._listed(topic, asked, version, committed, may_block=may_block)
+        def answer(topic: str, asked: RequestedPartition, *, may_block: bool) -> OffsetsOfPartition:
+            try:
+                if version == 0:
+                    return self._segment_offsets(topic, asked)
+                return self._offset(topic, asked, version, committed, may_block=may_block)
+            except KafkaError as error:
+                return OffsetsOfPartition(asked.partition_index, int(error.code))
 
-        topics = [(each.name, each.partitions) for each in request.topics]
-        return answer_partitions(self.pending_reads, context, topics, answer)
+        return answer_partitions(
+            self.pending_reads, context, request.topics, answer, encode=partition_encoder(version)
+        )
 
-    def _listed(
-        self, topic: str, asked: Any, version: int, committed: bool, *, may_block: bool
-    ) -> Fields:
-        epoch = getattr(asked, "current_leader_epoch", -1)
-        try:
-            if asked.timestamp < 0 and version < SPECIAL_FROM.get(asked.timestamp, version + 1):
-                message = f"version {version} has no special timestamp {asked.timestamp}"
-                raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
-            partition = self.led.get_partition_or_error(topic, asked.partition_index, epoch)
-            offset, timestamp_ms, leader_epoch = _offset_at(
-                partition, asked.timestamp, committed, may_block=may_block
-            )
-        except KafkaError as error:
-            return {"partition_index": asked.partition_index, "error_code": int(error.code)}
-        return {
-            "partition_index": asked.partition_index,
-            "error_code": 0,
-            "timestamp": timestamp_ms,
-            "offset": offset,
-            "leader_epoch": leader_epoch,
-        }
+    def _offset(
+        self,
+        topic: str,
+        asked: RequestedPartition,
+        version: int,
+        committed: bool,
+        *,
+        may_block: bool,
+    ) -> OffsetsOfPartition:
+        index, epoch, timestamp_ms, _ = asked
+        if timestamp_ms < 0 and version < SPECIAL_FROM.get(timestamp_ms, version + 1):
+            message = f"version {version} has no special timestamp {timestamp_ms}"
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, message)
+        partition = self.led.get_partition_or_error(topic, index, epoch)
+        offset, found_ms, leader_epoch = _offset_at(
+            partition, timestamp_ms, committed, may_block=may_block
+        )
+        return OffsetsOfPartition(index, 0, found_ms, offset, leader_epoch)
 
-    def _segment_offsets(self, topic: str, asked: RequestedPartition, **_: bool) -> Fields:
+    def _segment_offsets(self, topic: str, asked: RequestedPartition) -> OffsetsOfPartition:
         """The base offsets of segments last written before a time, newest first (Kafka's
         UnifiedLog.legacyFetchOffsetsBefore). Burrow asks for them."""
-        try:
-            if asked.timestamp < EARLIEST:
-                raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
-            partition = self.led.get_partition_or_error(topic, asked.partition_index, -1)
-            now_ms = self.clock.now_ms()
-            points = inspection.segment_times(partition.log, now_ms)
-        except KafkaError as error:
-            return {"partition_index": asked.partition_index, "error_code": int(error.code)}
+        if asked.timestamp < EARLIEST:
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+        partition = self.led.get_partition_or_error(topic, asked.partition_index, -1)
+        points = inspection.segment_times(partition.log, self.clock.now_ms())
         if asked.timestamp == EARLIEST:
             points = points[:1]
         elif asked.timestamp != LATEST:
@@ -92,11 +91,8 @@ class ListOffsetsHandlers:
                 points.pop()
         end = partition.high_watermark
         offsets = sorted({min(offset, end) for offset, _ in points}, reverse=True)
-        return {
-            "partition_index": asked.partition_index,
-            "error_code": 0,
-            "offsets": offsets[: max(asked.max_num_offsets, 0)],
-        }
+        most = max(asked.max_num_offsets, 0)
+        return OffsetsOfPartition(asked.partition_index, 0, offsets=offsets[:most])
 
 
 def _offset_at(

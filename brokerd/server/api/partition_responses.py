@@ -17,7 +17,7 @@ class Answer(Protocol):
     """The answer for what is asked of a partition. Raises NotInPageCache if not may_block and it
     would wait for the disk."""
 
-    def __call__(self, topic: str, asked: Any, /, *, may_block: bool) -> Fields: ...
+    def __call__(self, topic: str, asked: Any, /, *, may_block: bool) -> Any: ...
 
 
 class _Place(NamedTuple):
@@ -36,7 +36,7 @@ def answer_partitions(
     answer: Answer,
     *,
     name_field: str = "name",
-    encode: Callable[[Fields], bytes] | None = None,
+    encode: Callable[[Any], bytes] | None = None,
 ) -> Fields | Awaitable[Fields]:
     """`{"topics": [{name_field: topic, "partitions": [answer(topic, asked), …]}, …]}`, in the order
     of the request and with each partition encoded (by `encode`, else as kio has it): at once, or,
@@ -54,7 +54,7 @@ def answer_partitions(
 class _Answers:
     """The answers so far, and the partitions that wait for a read."""
 
-    def __init__(self, answer: Answer, encode: Callable[[Fields], bytes]) -> None:
+    def __init__(self, answer: Answer, encode: Callable[[Any], bytes]) -> None:
         self._answer = answer
         self._encode = encode
         self.topics: list[Fields] = []

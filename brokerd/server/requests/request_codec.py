@@ -6,7 +6,7 @@ from typing import Any
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import in_thread
-from brokerd.protocol import list_offsets_v0, messages
+from brokerd.protocol import list_offsets, messages
 from brokerd.protocol.api_keys import ApiKey
 from brokerd.protocol.error_responses import error_fields
 from brokerd.server.requests.request_context import Reply, RequestContext
@@ -14,14 +14,10 @@ from brokerd.server.requests.request_context import Reply, RequestContext
 logger = logging.getLogger(__name__)
 
 
-_NOT_IN_KIO = (ApiKey.LIST_OFFSETS, 0)
-"""API and version of the one request that kio, the library of Kafka's schemas, does not have."""
-
-
 def decode_request(api_key: int, version: int, body: memoryview | bytes) -> Any:
     """The request in a frame without its header. Raises KafkaError if it does not parse."""
-    if (api_key, version) == _NOT_IN_KIO:
-        return list_offsets_v0.decode_request(memoryview(body))
+    if api_key == ApiKey.LIST_OFFSETS:
+        return list_offsets.decode_request(memoryview(body), version)
     return messages.decode_request(api_key, version, body)
 
 
@@ -38,8 +34,8 @@ def reply_frame(context: RequestContext, reply: Reply) -> bytes:
     key, version = context.api_key, context.api_version
     if isinstance(reply, bytes):
         body = reply
-    elif (key, version) == _NOT_IN_KIO:
-        body = list_offsets_v0.encode_response(reply["topics"])
+    elif (key, version) == (ApiKey.LIST_OFFSETS, 0):
+        body = list_offsets.encode_v0_response(reply["topics"])
     else:
         body = messages.encode_response(key, version, reply)
     return messages.response_frame(key, version, context.correlation_id, body)

@@ -56,13 +56,13 @@ def decode_into(
     Partitions that it does not lead and invalid values are ignored. Raises struct.error or
     ValueError if the response is malformed, OverLimit if it is too large.
     """
-    cursor, names, topic_rows, arrays = Cursor(answer, AFTER_THROTTLE_TIME), [], [], []
+    cursor, names, topic_rows, counts, parts = Cursor(answer, AFTER_THROTTLE_TIME), [], [], [], []
     check_limit(
         topics := cursor.array_length(item_bytes_min=6),
         response_limits.TOPICS_MAX,
         "too_many_topics",
     )
-    partitions = 0
+    partitions, view = 0, memoryview(answer)
     for _ in range(topics):
         name = cursor.text() or ""
         count = cursor.numpy_array_length(item_bytes_min=_ENTRY.itemsize)
@@ -73,11 +73,12 @@ def decode_into(
         if name in metadata.rows_by_topic:
             names.append(name)
             topic_rows.append(metadata.rows_by_topic[name])
-            arrays.append(np.frombuffer(answer, _ENTRY, count, start))
-    if not arrays:
+            counts.append(count)
+            parts.append(view[start : start + count * _ENTRY.itemsize])
+    if not names:
         return
-    counts = [len(array) for array in arrays]
-    entries = np.concatenate(arrays)
+    # Joined as bytes: NumPy takes 10 times as long to concatenate arrays of records.
+    entries = np.frombuffer(b"".join(parts), _ENTRY)
     index, offset = entries["index"].astype(np.int64), entries["offset"].astype(np.int64)
     rows = np.repeat([each.start for each in topic_rows], counts) + index
     answered = entries["error"] == 0

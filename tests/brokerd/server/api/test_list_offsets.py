@@ -11,6 +11,11 @@ from brokerd import event_loop_turns
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import AT_ONCE_MAX
 from brokerd.protocol.api_keys import ApiKey
+from brokerd.protocol.list_offsets import (
+    ListOffsetsRequest,
+    RequestedPartition,
+    RequestedTopic,
+)
 from brokerd.protocol.messages import decode_response, encode_response
 from brokerd.server.api.list_offsets import ListOffsetsHandlers
 from tests.brokerd.server.group_broker import context
@@ -35,9 +40,8 @@ async def test_many_names_that_no_topic_has_are_told_in_order_and_others_served_
 
     handlers = handlers_of(get_partition_or_error)
     names = [f"t-{number}" for number in range(3_000)]
-    asked = [SimpleNamespace(partition_index=0, current_leader_epoch=-1, timestamp=-1)]
-    topics = [SimpleNamespace(name=name, partitions=asked) for name in names]
-    request = SimpleNamespace(topics=topics, isolation_level=0)
+    asked = (RequestedPartition(0, -1, -1),)
+    request = ListOffsetsRequest(0, tuple(RequestedTopic(name, asked) for name in names))
     answer = handlers.list_offsets(context(ApiKey.LIST_OFFSETS, version), request)
     assert isinstance(answer, Awaitable)
     steps = set()
