@@ -1,4 +1,5 @@
-"""Reads brokerd's admin port for samples: traffic counters, sizes, CPU, memory, disk.
+"""Reads brokerd's admin port for samples: traffic counters, sizes, log start offsets, CPU, memory,
+disk.
 
 Per broker and tick it makes one GET of `/v1/broker` and one of `/v1/partitions` (columns, not
 rows). If a cluster has no admin URLs or an admin port does not answer, the values are unknown.
@@ -27,7 +28,7 @@ ANSWER_BYTES_MAX = 64 * 1024 * 1024
 # closes idle connections.
 _CONNECTION_LIMITS = httpx.Limits(keepalive_expiry=25.0)
 _DNS_THREADS = ThreadPoolExecutor(8, thread_name_prefix="dns-lookup")
-_PARTITION_COLUMNS = ("size_bytes", "bytes_in", "bytes_out", "messages_in")
+_PARTITION_COLUMNS = ("size_bytes", "bytes_in", "bytes_out", "messages_in", "log_start_offset")
 
 
 class BrokerdStatsReader:
@@ -131,7 +132,8 @@ def _size(value: Any) -> int | None:
 def _put_partitions(
     answers: ClusterAnswers, broker_id: int, response: dict[str, Any]
 ) -> dict[str, int]:
-    """Put counters of the partitions that this broker leads, and sizes of all its replicas.
+    """Put counters and log start offsets of the partitions that this broker leads, and sizes of all
+    its replicas.
 
     Returns the size of the replicas in each log directory.
     """
@@ -160,6 +162,8 @@ def _put_partitions(
     counters.bytes_in[rows[led]] = values["bytes_in"]
     counters.bytes_out[rows[led]] = values["bytes_out"]
     counters.messages_in[rows[led]] = values["messages_in"]
+    is_known_leader = answers.metadata.leaders[rows[led]] == broker_id
+    answers.log_start[rows[led][is_known_leader]] = values["log_start_offset"][is_known_leader]
     return sizes if are_valid else {}
 
 

@@ -35,7 +35,7 @@ class _MetadataCache:
 
     answer: bytes = b""
     metadata: Metadata | None = None
-    bodies: dict[tuple[int, int], bytes | None] = field(default_factory=dict)
+    bodies: dict[tuple[int, int], bytes] = field(default_factory=dict)
 
 
 class ClusterClient:
@@ -135,7 +135,8 @@ class ClusterClient:
         )
 
     async def read_offsets(self, answers: ClusterAnswers, timeout_s: float) -> None:
-        """Add the log start and end offsets of all partitions to `answers`."""
+        """Add the log start and end offsets of all partitions to `answers`. Log start offsets are
+        not requested from a broker whose partitions all have one (from brokerd's admin port)."""
         latest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=list_offsets.LATEST)
         earliest = partial(self._read_offsets, timeout_s=timeout_s, timestamp=list_offsets.EARLIEST)
         await self.each_broker(answers, (latest, earliest))
@@ -149,20 +150,21 @@ class ClusterClient:
         timeout_s: float,
         timestamp: int,
     ) -> None:
+        target = answers.log_end if timestamp == list_offsets.LATEST else answers.log_start
+        led = answers.metadata.leaders == broker.id
+        if (target[led] != list_offsets.UNKNOWN).all():
+            return
         bodies = self._cache.bodies
         key = (broker.id, timestamp)
         if key not in bodies:
             bodies[key] = list_offsets.request_body(answers.metadata, broker.id, timestamp)
         body = bodies[key]
-        if body is None:
-            return
         answer = await channel.request(
             lambda correlation_id: frame(
                 list_offsets.API_KEY, list_offsets.VERSION, correlation_id, body
             ),
             timeout_s,
         )
-        target = answers.log_end if timestamp == list_offsets.LATEST else answers.log_start
         list_offsets.decode_into(target, answers.metadata, broker.id, answer, answers.invalid)
 
     def close(self) -> None:

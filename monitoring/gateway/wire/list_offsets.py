@@ -29,11 +29,9 @@ _ENTRY = np.dtype([("index", ">i4"), ("error", ">i2"), ("timestamp", ">i8"), ("o
 _I16, _I32 = Struct(">h"), Struct(">i")
 
 
-def request_body(metadata: Metadata, leader: int, timestamp: int) -> bytes | None:
-    """The request body for all partitions of `leader`; None if it leads none."""
+def request_body(metadata: Metadata, leader: int, timestamp: int) -> bytes:
+    """The request body for all partitions of `leader`."""
     rows = np.flatnonzero(metadata.leaders == leader)
-    if not len(rows):
-        return None
     entries = np.empty(len(rows), dtype=_REQUEST_ENTRY)
     entries["index"] = metadata.partition_of_row()[rows]
     entries["timestamp"] = timestamp

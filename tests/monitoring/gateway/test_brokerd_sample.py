@@ -69,6 +69,7 @@ KNOWN = decoded_metadata({"a": {0: ONE}, "b": {0: ONE, 1: ONE}})
 HONEST = {
     "topic": ["a", "b"], "partition": [0, 1], "leader": [True, True], "size_bytes": [5, 6],
     "bytes_in": [1, 2], "bytes_out": [3, 4], "messages_in": [7, 8],
+    "log_start_offset": [2, 9],
 }  # fmt: skip
 
 
@@ -93,6 +94,7 @@ async def test_columns_are_put_into_the_rows_of_their_partitions():
     answers = await told_by(HONEST)
     assert answers.size_bytes.tolist() == [5, -1, 6]
     assert answers.counters.messages_in.tolist() == [7, -1, 8]
+    assert answers.log_start.tolist() == [2, -1, 9]
     assert (answers.replicas_reported.tolist(), answers.broker_size_bytes) == ([1, 0, 1], {1: 11})
 
 

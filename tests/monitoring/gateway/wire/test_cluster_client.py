@@ -9,7 +9,11 @@ import pytest
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import event_loop
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError
+from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.cluster_client import ClusterClient
+from monitoring.gateway.wire.list_offsets import UNKNOWN
+from tests.monitoring.gateway.wire.answers import a_cluster_of_one
+from tests.support.hostile_broker import hostile_broker
 
 TIMEOUT_S = 5
 
@@ -27,6 +31,21 @@ def read_metadata(settings, times=1):
 def test_metadata_that_did_not_change_is_not_decoded_again(live_cluster, db):
     first, second = read_metadata(live_cluster.row().kafka_client_settings(), times=2)
     assert first is second
+
+
+@pytest.mark.parametrize(("known_start", "start"), [(UNKNOWN, 7), (3, 3)])
+def test_log_start_offsets_are_requested_only_if_one_is_unknown(known_start, start):
+    async def read(port):
+        with closing(ClusterClient(ClientSettings((("127.0.0.1", port),)))) as client:
+            answers = ClusterAnswers.empty(await client.read_metadata(TIMEOUT_S))
+            answers.log_start[:] = known_start
+            await client.read_offsets(answers, TIMEOUT_S)
+            return answers
+
+    with hostile_broker(a_cluster_of_one("a")) as port:
+        answers = event_loop.run(read(port), 60)
+    assert (answers.log_start.tolist(), answers.log_end.tolist()) == ([start], [7])
+    assert answers.failures == []
 
 
 def test_an_address_without_a_broker_raises_an_error_in_time():
