@@ -355,7 +355,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "class": "brokerd.line_format.LineFormatter",
+            "class": "brokerd.logging_line_format.LineFormatter",
             "format": "{levelname} {name}: {message}",
             "style": "{",
         }

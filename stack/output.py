@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import IO
 
-from brokerd.line_format import escape
+from brokerd.logging_line_format import escape
 
 LINE_BYTES_MAX = 8_192
 TAB_WIDTH = 4

@@ -17,6 +17,14 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "brokerd.line_format": "brokerd.logging_line_format",
+    "brokerd.cli.dump_log": "brokerd.cli.dump_log_segments",
+    "brokerd.cli.log_dirs": "brokerd.cli.log_dirs_command",
+    "brokerd.cli.delete_records": "brokerd.cli.delete_records_command",
+    "brokerd.cli.get_offsets": "brokerd.cli.get_offset_shell",
+    "brokerd.cli.consumer_groups": "brokerd.cli.consumer_group_command",
+    "brokerd.cli.topics": "brokerd.cli.topic_command",
+    "brokerd.cli.configs": "brokerd.cli.config_command",
     "brokerd.server.admin_http.prometheus_text": "server.admin_http.metrics.prometheus_text",
     "brokerd.server.admin_http.broker_topic_metrics": "server.admin_http.metrics.broker_topic_metrics",  # noqa: E501
     "brokerd.server.admin_http.kafka_controller_metrics": "server.admin_http.metrics.kafka_controller_metrics",  # noqa: E501
@@ -252,7 +260,7 @@ RETIRED = {
     "brokerd.log.cleaner.log_to_clean": "log.cleaner.cleanable_offsets, .group_segments_by_size",
     "brokerd.server.fetch.min_bytes_tracker": "brokerd.server.fetch.delayed_fetch",
     "brokerd.server.fetch.fetch_steps": "brokerd.server.fetch.fetch_messages",
-    "brokerd.cli.config_lines": "brokerd.cli.configs",
+    "brokerd.cli.config_lines": "brokerd.cli.config_command",
     "brokerd.cli.group_lines": "brokerd.cli.group_description",
     "brokerd.cli.topic_lines": "brokerd.cli.topic_description",
     "brokerd.protocol.advertised_versions": "brokerd.protocol.api_keys",

@@ -8,17 +8,21 @@ from collections.abc import Sequence
 from importlib import import_module
 
 TOOLS = {
-    "topics": "create, describe, list, alter and delete topics",
-    "configs": "show and change settings of topics and brokers",
-    "console-producer": "send lines of standard input as records",
-    "console-consumer": "print the records of a topic",
-    "consumer-groups": "list, describe, reset and delete consumer groups",
-    "get-offsets": "print offsets of partitions",
-    "delete-records": "delete the oldest records of partitions",
-    "log-dirs": "print the log directories of brokers and their partitions",
-    "dump-log": "print the contents of segments and indexes",
+    "topics": ("topic_command", "create, describe, list, alter and delete topics"),
+    "configs": ("config_command", "show and change settings of topics and brokers"),
+    "console-producer": ("console_producer", "send lines of standard input as records"),
+    "console-consumer": ("console_consumer", "print the records of a topic"),
+    "consumer-groups": (
+        "consumer_group_command",
+        "list, describe, reset and delete consumer groups",
+    ),
+    "get-offsets": ("get_offset_shell", "print offsets of partitions"),
+    "delete-records": ("delete_records_command", "delete the oldest records of partitions"),
+    "log-dirs": ("log_dirs_command", "print the log directories of brokers and their partitions"),
+    "dump-log": ("dump_log_segments", "print the contents of segments and indexes"),
 }
-"""Command → what it does. Its module, and the function there, have the name of the command."""
+"""Command → its module, named as Kafka's class, and what it does. The function in the module has
+the name of the command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,8 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     _open_closed_streams()
     if arguments and arguments[0] in TOOLS:
-        name = arguments[0].replace("-", "_")
-        tool = getattr(import_module(f"brokerd.cli.{name}"), name)
+        module, _ = TOOLS[arguments[0]]
+        tool = getattr(import_module(f"brokerd.cli.{module}"), arguments[0].replace("-", "_"))
         return int(tool(arguments[1:]))
     return _start(arguments)
 
@@ -49,7 +53,7 @@ def _start(arguments: Sequence[str]) -> int:
         help="a setting that replaces the file's; may be repeated",
     )  # fmt: skip
     run.add_argument("-daemon", action="store_true", help="in the background, once it is ready")
-    for name, text in TOOLS.items():
+    for name, (_, text) in TOOLS.items():
         commands.add_parser(name, help=text)
     options = parser.parse_args(arguments)
     from brokerd.cli.start import start  # the broker and all it needs

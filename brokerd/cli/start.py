@@ -13,8 +13,8 @@ from pathlib import Path
 from brokerd.cli import signals
 from brokerd.cluster.membership.broker_id_znode import ClusterError
 from brokerd.config.broker_config import BrokerConfig, ConfigError, parse
-from brokerd.line_format import LineFormatter, line_of
 from brokerd.log.dirs.log_dir import LogDirError
+from brokerd.logging_line_format import LineFormatter, line_of
 from brokerd.metric_counters import LoopTimes
 from brokerd.security.admin_token import TokenError
 from brokerd.security.jaas import JaasError

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from brokerd.line_format import escape
+from brokerd.logging_line_format import escape
 
 SIZE_BYTES_MAX = 16 * 1024 * 1024
 

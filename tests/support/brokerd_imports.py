@@ -14,8 +14,8 @@ from brokerd.protocol.messages import (
     encode_response,
 )
 
-for _tool in TOOLS:
-    import_module(f"brokerd.cli.{_tool.replace('-', '_')}")
+for _module, _ in TOOLS.values():
+    import_module(f"brokerd.cli.{_module}")
 for _key, (_, _latest) in ADVERTISED.items():
     with suppress(KafkaError, TypeError, ValueError, KeyError):
         encode_request(_key, _latest, {}, 0, "")

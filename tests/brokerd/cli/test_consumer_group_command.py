@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from brokerd.cli.consumer_groups import ACTIONS
+from brokerd.cli.consumer_group_command import ACTIONS
 from brokerd.topic_partition import TopicPartition
 from tests.brokerd.cli.tool import differences
 from tests.support.brokerd import Brokerd

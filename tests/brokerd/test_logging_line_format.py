@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from brokerd.line_format import MESSAGE_CHARS_MAX, LineFormatter, escape
+from brokerd.logging_line_format import MESSAGE_CHARS_MAX, LineFormatter, escape
 
 FORGED = "topic\n2026-01-01 00:00:00,000 ERROR all is lost\x1b[31m\x9b2J\x7f\u2028\u202e\ud800"
 
