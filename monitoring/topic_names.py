@@ -1,4 +1,4 @@
-"""Kafka's rule for names of topics, and the names of the console's own topics (own_topics.py)."""
+"""Kafka's rule for names of topics, and the names of the console's topics (console_topics.py)."""
 
 import re
 

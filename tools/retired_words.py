@@ -17,6 +17,14 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "monitoring.schema_registry.proto_known_encode": "monitoring.schema_registry.encode_well_known_types",  # noqa: E501
+    "reports/ahead.html": "reports/queue_position.html",
+    "monitoring.own_topics": "monitoring.console_topics",
+    "monitoring.schema_registry.proto_known": "monitoring.schema_registry.protobuf_well_known_types",  # noqa: E501
+    "monitoring.sampling.group_join": "monitoring.sampling.group_tables",
+    "brokerd.cli.stopped_brokers": "brokerd.cli.config_of_stopped_broker",
+    "brokerd.log.inspection": "brokerd.log.describe_segments",
+    "brokerd.protocol.request_length_check": "brokerd.protocol.array_length_check",
     "brokerd.line_format": "brokerd.logging_line_format",
     "brokerd.cli.dump_log": "brokerd.cli.dump_log_segments",
     "brokerd.cli.log_dirs": "brokerd.cli.log_dirs_command",
@@ -336,7 +344,7 @@ RETIRED = {
     "brokerd.server.requests.led_partitions": "brokerd.server.requests.get_partition_or_error",
     "brokerd.cluster.controller.leader_election": "cluster.controller.partition_leader_election",
     "framing.Reader": "request_reader.RequestReader",
-    "brokerd.protocol.schema_check": "brokerd.protocol.request_length_check",
+    "brokerd.protocol.schema_check": "brokerd.protocol.array_length_check",
     "brokerd.protocol.value_reader": "brokerd.protocol.internal_value_reader",
     "brokerd.protocol.record_walk": "brokerd.protocol.record_validator, record_by_timestamp",
     "brokerd.protocol.batch_validator": "log_validator.validate_batch",
@@ -544,7 +552,7 @@ RETIRED = {
     "HIDDEN_PREFIXES": "hidden_topics",
     "hidden_prefixes": "hidden_topics",
     "ADMIN_ONLY_TOPICS": "hidden_topics",
-    "monitoring.hidden": "monitoring.own_topics",
+    "monitoring.hidden": "monitoring.console_topics",
     "CLOSED_PREFIXES": "ADMIN_ONLY_RECORDS",
     "TopicPlace": "TopicDescription",
     "ReaderRow": "GroupOnTopicRow",
@@ -715,7 +723,7 @@ RETIRED = {
     "brokerd.log.recovery": "brokerd.log.loading.recover_log",
     "brokerd.log.lazy_log": "brokerd.log.loading.first_use",
     "brokerd.log.epochs": "brokerd.log.leader_epoch_file_cache",
-    "brokerd.log.browser": "brokerd.log.inspection",
+    "brokerd.log.browser": "brokerd.log.describe_segments",
     "server/net": "server/network",
     "server/admin": "server/admin_http",
     "brokerd.server.handlers": "brokerd.server.produce, .fetch, .api",

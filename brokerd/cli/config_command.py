@@ -74,9 +74,9 @@ def _try_in_zookeeper(options: Options, entities: Entities) -> bool:
     if not options.has("zookeeper") or entities.kind != BROKERS or name is None:
         return False
     # Imports all settings of a broker, which only this needs.
-    from brokerd.cli import stopped_brokers
+    from brokerd.cli import config_of_stopped_broker
 
-    with stopped_brokers.stopped_broker(options.zookeeper, name) as broker:
+    with config_of_stopped_broker.stopped_broker(options.zookeeper, name) as broker:
         if broker is None:
             return False
         if options.alter:

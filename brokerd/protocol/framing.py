@@ -10,8 +10,8 @@ from struct import error as struct_error
 from typing import NamedTuple
 
 from brokerd.errors import ErrorCode, KafkaError
+from brokerd.protocol.array_length_check import ITEMS_MAX
 from brokerd.protocol.messages import request_is_flexible
-from brokerd.protocol.request_length_check import ITEMS_MAX
 from brokerd.protocol.varint import read_uvarint
 
 FRAME_SIZE = Struct(">i")

@@ -13,7 +13,7 @@ from typing import Any
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import message_schemas
 from brokerd.protocol.api_keys import known_flexible
-from brokerd.protocol.request_length_check import checked_request
+from brokerd.protocol.array_length_check import checked_request
 from brokerd.protocol.schema_writer import entity_writer, shapes, write_uvarint
 
 _REQUEST_HEAD = Struct(">ihhi")

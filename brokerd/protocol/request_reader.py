@@ -1,5 +1,5 @@
 """Reads the body of a request field by field, for the codecs that are written by hand (Produce,
-Fetch, ListOffsets). All others are read by kio, behind `request_length_check`.
+Fetch, ListOffsets). All others are read by kio, behind `array_length_check`.
 """
 
 from collections.abc import Iterator
@@ -7,8 +7,8 @@ from struct import Struct
 from struct import error as struct_error
 from typing import Any
 
+from brokerd.protocol.array_length_check import ITEMS_MAX
 from brokerd.protocol.framing import malformed, skip_tags
-from brokerd.protocol.request_length_check import ITEMS_MAX
 from brokerd.protocol.varint import read_uvarint
 
 _INT16 = Struct(">h")

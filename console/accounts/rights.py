@@ -8,7 +8,7 @@ queries, so that a fragment can be rendered once for each distinct set of rights
 
 Role and scope come from grants (console/accounts/models.py): one for a named cluster takes
 precedence over the one for every cluster. A superuser is an admin everywhere. The console's own
-topics (monitoring/own_topics.py) are in the scope of admins alone.
+topics (monitoring/console_topics.py) are in the scope of admins alone.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from monitoring import own_topics
+from monitoring import console_topics
 from monitoring.scope import ANY, EVERYTHING, NOTHING, Scope, matches
 
 NOBODY, VIEWER, OPERATOR, ADMIN = "", "viewer", "operator", "admin"
@@ -183,7 +183,7 @@ def _patterns(stored: list[str]) -> tuple[str, ...]:
 def _hidden(user: Any) -> dict[str, frozenset[str]]:
     """Cluster slug → topics that only admins see; cached in the user object."""
     if not hasattr(user, "_aerie_hidden"):
-        user._aerie_hidden = own_topics.hidden_by_cluster()
+        user._aerie_hidden = console_topics.hidden_by_cluster()
     found: dict[str, frozenset[str]] = user._aerie_hidden
     return found
 

@@ -12,7 +12,7 @@ from typing import Any
 from console.accounts.rights import Rights
 from console.actions import registry
 from console.actions.models import Plan
-from monitoring import own_topics
+from monitoring import console_topics
 from monitoring.scope import Scope
 
 
@@ -21,7 +21,7 @@ def stored_scope(scope: Scope, contents: Iterable[Mapping[str, Any]]) -> dict[st
     does not name. So operators, who do not see these topics, can read most plans of admins.
     """
     text = json.dumps(list(contents), ensure_ascii=False)
-    unnamed = {name for name in own_topics.NAMES if name not in text}
+    unnamed = {name for name in console_topics.NAMES if name not in text}
     return {
         "topics": list(scope.topics),
         "groups": list(scope.groups),

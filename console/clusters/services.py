@@ -12,7 +12,7 @@ from console.clusters.schema_registry_form import COLUMNS as REGISTRY_COLUMNS
 from console.clusters.security_form import COLUMNS as SECURITY_COLUMNS
 from console.live import snapshot_cache
 from console.records.masking_rules import copy_masking_rules
-from monitoring import own_topics
+from monitoring import console_topics
 from monitoring.clusters import kafka_cluster_id
 from monitoring.delete_cluster_data import delete_cluster_data
 from monitoring.gateway.errors import GatewayError
@@ -55,7 +55,7 @@ def remove(principal: Principal, cluster: Cluster) -> None:
     with transaction.atomic():
         before |= {"roles": revoke_all_grants(cluster.slug)}
         copy_masking_rules(cluster)
-        own_topics.mark_other_entries(cluster)
+        console_topics.mark_other_entries(cluster)
         cluster.delete()
         audit.record_by(principal, "cluster.remove", cluster.slug, str(before["name"]), before)
     delete_cluster_data(cluster.slug)

@@ -28,7 +28,7 @@ from console.accounts.rights import Rights
 from console.live.sample_status import SampleStatus, is_late, status_of
 from monitoring import process_memory
 from monitoring.clock import now_ms
-from monitoring.own_topics import NAMES
+from monitoring.console_topics import NAMES
 from monitoring.read_model.row_types import Totals
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.read_model.tick_columns import TickColumns

@@ -15,8 +15,8 @@ from django.db import transaction
 
 from console.accounts.principal import Principal
 from console.audit import write_entry as audit
+from monitoring.console_topics import hidden_on
 from monitoring.models import Cluster
-from monitoring.own_topics import hidden_on
 from monitoring.reports import report_lifecycle
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report

@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from console.accounts.rights import ADMIN_ONLY_RECORDS, Rights
 from console.actions.draft import PlanRefused
-from monitoring import own_topics
+from monitoring import console_topics
 from monitoring.models import Cluster
 from monitoring.read_model.snapshot import Snapshot
 
@@ -31,7 +31,7 @@ def why_not_writable(cluster: Cluster, topic: str) -> str:
     if topic.startswith(ADMIN_ONLY_RECORDS):
         text = _("“%(name)s” has the events of the brokers. Only brokers write to it.")
         return text % {"name": topic}
-    if topic in own_topics.hidden_on(cluster):
+    if topic in console_topics.hidden_on(cluster):
         text = _("“%(name)s” is a log of this console. Only the console writes to it.")
         return text % {"name": topic}
     return ""

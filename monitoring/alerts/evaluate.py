@@ -24,8 +24,8 @@ from monitoring.alerts.state_machine import (
     evaluate_condition,
 )
 from monitoring.alerts.webhook_message import alert_payload
+from monitoring.console_topics import public_scope
 from monitoring.error_reason import Reason, dumps
-from monitoring.own_topics import public_scope
 from monitoring.redis_client import RedisDown
 from monitoring.storable_names import is_storable
 from monitoring.ticks.tick import Tick

@@ -65,7 +65,7 @@ class Cluster(ClusterSecurity, ClusterMetrics, ClusterSchemaRegistry):
     admin_urls = models.JSONField(blank=True, default=dict, validators=[check_admin_urls])
     admin_token = EncryptedField()
     read_only = models.BooleanField(default=False)
-    # Whether the console's own topics are on this cluster (own_topics.py).
+    # Whether the console's own topics are on this cluster (console_topics.py).
     holds_own_topics = models.BooleanField(default=False, editable=False)
     # As its brokers last reported (kafka_cluster_id.py); empty = unknown.
     kafka_cluster_id = models.CharField(max_length=200, blank=True, default="", editable=False)

@@ -8,7 +8,7 @@ sample_reader                 reads the cluster: first groups with their committ
                               (ClusterClient.read_offsets in gateway/wire/cluster_client.py)
 time_limits                   has the times of its steps
 last_record_choice            chooses the partitions whose last record is read
-assemble                      makes the tables: group_validation, group_join
+assemble                      makes the tables: group_validation, group_tables
 carry_over                    adds what is known from the previous tick
 ticks.tick_stream.put_tick    stores the tick in Redis
 store_events.store            stores what happened since the last tick (monitoring/cluster_events/)

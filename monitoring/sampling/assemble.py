@@ -15,7 +15,7 @@ from monitoring.gateway.wire.answers import ClusterAnswers
 from monitoring.gateway.wire.metadata import BrokerIdLists, Longs, Metadata
 from monitoring.gateway.wire.response_limits import LAG_MAX, printable
 from monitoring.lag.formula import has_lag, lag_between
-from monitoring.sampling.group_join import JoinedGroups, join_groups
+from monitoring.sampling.group_tables import JoinedGroups, join_groups
 from monitoring.ticks.schema import GROUPS, PARTITIONS
 from monitoring.ticks.tick import Tick
 

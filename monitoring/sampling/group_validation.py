@@ -59,7 +59,7 @@ class ValidatedGroup:
         rows = dict(counts)
         for name, count in counts.items():
             if name in rows_by_topic:
-                # A group without members has rows for all partitions of its topics (group_join.py).
+                # A group without members has rows for all partitions of its topics.
                 exist = len(rows_by_topic[name])
                 rows[name] = exist if facts.member_count == 0 else min(count, exist)
         row_count = max(sum(rows.values()), sum(counts.values()) // _ENTRIES_PER_ROW, 1)

@@ -5,7 +5,7 @@ much memory as the schema has fields. Here each value has a cost (decoding_limit
 
 Fields have their names of the .proto text. Numbers are numbers, also those of 64 bits; bytes are in
 base64; an enum is its value's name, or the number if it has none. Fields that the schema does not
-have are left out. Well-known types are shown as in proto_known.py.
+have are left out. Well-known types are shown as in protobuf_well_known_types.py.
 """
 
 import base64
@@ -13,7 +13,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-from monitoring.schema_registry import proto_descriptor, proto_known, proto_text
+from monitoring.schema_registry import proto_descriptor, proto_text, protobuf_well_known_types
 from monitoring.schema_registry.decoding_limits import DEPTH_MAX, VALUE_COST, Budget, DataInvalid
 from monitoring.schema_registry.floats import json_float, json_float32
 from monitoring.schema_registry.proto_types import (
@@ -107,7 +107,7 @@ class _MessageReader:
         )
         self._positions = {each.name: number for number, each in enumerate(message.fields)}
         self._entry_readers: dict[str, _MessageReader] = {}
-        self._presentation = proto_known.PRESENTATIONS.get(message.full_name)
+        self._presentation = protobuf_well_known_types.PRESENTATIONS.get(message.full_name)
 
     def value(self, source: _Source, at: int, end: int) -> Any:
         """A whole message. Raises DataInvalid."""
@@ -122,7 +122,7 @@ class _MessageReader:
                 fields[name] = default() if callable(default) else default
         names = sorted(fields.keys() & self._positions.keys(), key=self._positions.__getitem__)
         shown = {name: fields[name] for name in names}
-        if self._message.full_name == proto_known.ANY:
+        if self._message.full_name == protobuf_well_known_types.ANY:
             return self._any(source, shown)
         if self._presentation is None:
             return shown

@@ -2,9 +2,9 @@
 
 The opposite of protobuf_decode.py: fields by their name of the .proto text or in lowerCamelCase;
 numbers of 64 bits are numbers or texts; bytes are base64; an enum is a name or a number; well-known
-types are as in Protobuf's JSON format (proto_known_encode.py). Repeated numbers are packed, which
-all readers understand. A field that is null or missing is not written; `required` of proto2 is not
-checked.
+types are as in Protobuf's JSON format (encode_well_known_types.py). Repeated numbers are packed,
+which all readers understand. A field that is null or missing is not written; `required` of proto2
+is not checked.
 """
 
 import base64
@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from monitoring.schema_registry import proto_known_encode
+from monitoring.schema_registry import encode_well_known_types
 from monitoring.schema_registry.floats import packed_float
 from monitoring.schema_registry.proto_types import BYTES, Enum, Field, Message
 from monitoring.schema_registry.protobuf_decode import ProtobufSchema
@@ -45,7 +45,7 @@ class ProtobufEncoder:
         return encode_indexes(self._indexes) + data
 
     def _message(self, message: Message, value: Any, budget: ValueBudget) -> bytes:
-        fields = proto_known_encode.fields_of(message.full_name, value)
+        fields = encode_well_known_types.fields_of(message.full_name, value)
         if not isinstance(fields, dict):
             raise ValueDoesNotFit(f"message {message.full_name}")
         by_name = self._fields_of(message)
@@ -141,7 +141,9 @@ def _within_package(message: Message, package: str) -> str:
 
 
 def _takes_null(field: Field) -> bool:
-    is_value = field.message is not None and field.message.full_name == proto_known_encode.VALUE
+    is_value = (
+        field.message is not None and field.message.full_name == encode_well_known_types.VALUE
+    )
     return is_value and not field.is_repeated and not field.map_key
 
 

@@ -18,11 +18,11 @@ from console.accounts.principal import Principal
 from console.accounts.services import grant
 from console.live import snapshot_cache
 from monitoring.cluster_events.store_events import store
+from monitoring.console_topics import NAMES
 from monitoring.error_reason import Reason
 from monitoring.gateway.errors import ClusterUnavailable
 from monitoring.gateway.gateway import Gateway
 from monitoring.models import Cluster
-from monitoring.own_topics import NAMES
 from monitoring.scope import Scope
 from monitoring.ticks import tick_stream
 from monitoring.ticks.tick_stream import put_tick

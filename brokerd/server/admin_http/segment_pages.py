@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import estimate_compression_ratio, inspection
+from brokerd.log import describe_segments, estimate_compression_ratio
 from brokerd.log.cleaner.log_cleaner_manager import LogCleanerManager
-from brokerd.log.inspection import BatchInfo
+from brokerd.log.describe_segments import BatchInfo
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import codec_name
@@ -64,8 +64,8 @@ class SegmentPages:
         `offset` also how the log finds it, and with `at_ms` by its time index first."""
         partition = self._partition(query)
         log = partition.log
-        seen, dirty_part = inspection.segment_summaries(log), self._dirty_part(partition)
-        described = await asyncio.to_thread(inspection.describe, log.directory, seen)
+        seen, dirty_part = describe_segments.segment_summaries(log), self._dirty_part(partition)
+        described = await asyncio.to_thread(describe_segments.describe, log.directory, seen)
         samples = await _samples(log) if query.number("samples", 0) else {}
         return json_answer(
             {
@@ -120,9 +120,9 @@ class SegmentPages:
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
                 f"there is no segment that starts at {base_offset}",
             )
-        which: inspection.Kind = "offset" if kind == "offset" else "time"
+        which: describe_segments.Kind = "offset" if kind == "offset" else "time"
         start, limit = max(query.number("start", 0), 0), query.limit(1000, INDEX_LIMIT_MAX)
-        total, entries = inspection.index_entries(log, base_offset, which, start, limit)
+        total, entries = describe_segments.index_entries(log, base_offset, which, start, limit)
         names = OFFSET_ENTRY if kind == "offset" else TIME_ENTRY
         return json_answer({"total": total, "entries": [_entry(names, each) for each in entries]})
 
@@ -130,7 +130,7 @@ class SegmentPages:
         base_offset = query.number("base_offset")
         position = max(query.number("position", 0), 0)
         limit = query.limit(50, BATCH_LIMIT_MAX)
-        look = partial(inspection.batches, limit=limit)
+        look = partial(describe_segments.batches, limit=limit)
         found = await _in_thread(self._log(query), base_offset, position, look)
         end = found[-1].position_bytes + found[-1].header.size_bytes if found else position
         return json_answer({"next_position": end, "batches": [_batch(each) for each in found]})
@@ -144,8 +144,8 @@ async def _look_up(log: UnifiedLog, query: Query) -> dict[str, Any] | None:
     if not log.log_start_offset <= offset < log.log_end_offset:
         return None
     [segment] = log.local.segments.between(offset, offset + 1)
-    steps = inspection.index_steps(log, segment.base_offset, offset, at_ms)
-    scan = partial(inspection.batches, limit=SCANNED_BATCHES_MAX, up_to=offset)
+    steps = describe_segments.index_steps(log, segment.base_offset, offset, at_ms)
+    scan = partial(describe_segments.batches, limit=SCANNED_BATCHES_MAX, up_to=offset)
     batches = await _in_thread(log, segment.base_offset, steps.scan_from_bytes, scan)
     return {
         "offset": offset,
@@ -164,7 +164,7 @@ async def _in_thread(
     log: UnifiedLog, base_offset: int, position: int, look: Callable[[FileRange], Result]
 ) -> Result:
     """Calls `look` in a thread with the data of a segment from a position on."""
-    data = inspection.data_from(log, base_offset, position)
+    data = describe_segments.data_from(log, base_offset, position)
     try:
         return await asyncio.to_thread(look, data)
     except OSError as error:

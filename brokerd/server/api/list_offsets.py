@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log import fetch_offset_by_timestamp, inspection
+from brokerd.log import describe_segments, fetch_offset_by_timestamp
 from brokerd.protocol.fetch_request import READ_COMMITTED
 from brokerd.protocol.list_offsets import (
     ListOffsetsRequest,
@@ -83,7 +83,7 @@ class ListOffsetsHandlers:
         if asked.timestamp < EARLIEST:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
         partition = self.led.get_partition_or_error(topic, asked.partition_index, -1)
-        points = inspection.segment_times(partition.log, self.clock.now_ms())
+        points = describe_segments.segment_times(partition.log, self.clock.now_ms())
         if asked.timestamp == EARLIEST:
             points = points[:1]
         elif asked.timestamp != LATEST:

@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from brokerd.config.log_config import LogConfig
-from brokerd.log import inspection
+from brokerd.log import describe_segments
+from brokerd.log.describe_segments import SegmentInfo, describe
 from brokerd.log.dirs.log_dirs import LogDirs
-from brokerd.log.inspection import SegmentInfo, describe
 from brokerd.log.io.disk_jobs import DiskJob
 from brokerd.log.loading.log_loader import load
 from brokerd.log.log_context import Detail, LogContext
@@ -101,7 +101,7 @@ def reopen(log: UnifiedLog, *, clean: bool = True) -> UnifiedLog:
 
 def segments_of(log: UnifiedLog) -> list[SegmentInfo]:
     """The segments, oldest first, with their files."""
-    return describe(log.directory, inspection.segment_summaries(log))
+    return describe(log.directory, describe_segments.segment_summaries(log))
 
 
 def headers(log: UnifiedLog, offset: int = 0, max_bytes: int = 1 << 20) -> Iterator[BatchHeader]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from brokerd.log import estimate_compression_ratio, inspection
+from brokerd.log import describe_segments, estimate_compression_ratio
 from brokerd.log.estimate_compression_ratio import BATCHES_MAX, CompressionSample, sample
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
@@ -19,7 +19,7 @@ def log_of(directory: Path, *codecs: int, size: int = 1000) -> UnifiedLog:
 
 
 def sample_of(log: UnifiedLog) -> CompressionSample:
-    data = inspection.data_from(log, 0, 0)
+    data = describe_segments.data_from(log, 0, 0)
     try:
         return sample(data)
     finally:

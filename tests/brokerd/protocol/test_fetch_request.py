@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
+from brokerd.protocol.array_length_check import ITEMS_MAX
 from brokerd.protocol.fetch_request import NO_TOPIC_ID, FetchRequest, decode_fetch
 from brokerd.protocol.framing import parse_header
-from brokerd.protocol.request_length_check import ITEMS_MAX
 
 VERSIONS = range(4, 18)
 IDS = {name: UUID(int=number) for number, name in enumerate("abc", 7)}

@@ -3,9 +3,9 @@
 import pytest
 
 from brokerd.errors import KafkaError
+from brokerd.protocol.array_length_check import ITEMS_MAX
 from brokerd.protocol.framing import parse_header, skip_tags
 from brokerd.protocol.messages import encode_request
-from brokerd.protocol.request_length_check import ITEMS_MAX
 from brokerd.protocol.schema_writer import write_uvarint
 
 

@@ -6,8 +6,8 @@ from django.contrib.auth.models import AnonymousUser
 
 from console.accounts.rights import VERBS, Rights, may, rights_of
 from console.accounts.services import ensure_admin, grant
+from monitoring.console_topics import NAMES
 from monitoring.models import Cluster
-from monitoring.own_topics import NAMES
 from monitoring.scope import EVERYTHING, NOTHING, Scope
 from tests.console.conftest import a_user
 

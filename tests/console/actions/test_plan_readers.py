@@ -6,7 +6,7 @@ from django.utils import timezone
 from console.accounts.rights import ADMIN, OPERATOR, VIEWER, Rights
 from console.actions.models import Plan
 from console.actions.plan_readers import may_read, stored_scope
-from monitoring.own_topics import NAMES
+from monitoring.console_topics import NAMES
 from monitoring.scope import EVERYTHING, Scope
 
 OPERATORS = Scope(hidden_topics=NAMES)  # on the cluster with the console's own topics

@@ -11,8 +11,8 @@ from console.audit import write_entry as audit
 from console.dashboard import overview
 from console.dashboard.recent_changes import Span, changes
 from console.live import snapshot_cache
+from monitoring.console_topics import NAMES
 from monitoring.models import ClusterEvent
-from monitoring.own_topics import NAMES
 from monitoring.scope import EVERYTHING, Scope
 from tests.console.conftest import (
     BROKERS,

@@ -8,8 +8,8 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from console.accounts.services import grant
+from monitoring.console_topics import NAMES
 from monitoring.models import Cluster, Report
-from monitoring.own_topics import NAMES
 from monitoring.reports import result_files
 from monitoring.reports.charts import throughput_and_lag_charts
 from monitoring.reports.kinds import THROUGHPUT_AND_LAG

@@ -7,8 +7,8 @@ from django.urls import reverse
 from console.audit.models import AuditEntry
 from console.charts.time_ranges import RANGES_MS
 from console.ui import times
+from monitoring.console_topics import NAMES
 from monitoring.models import Report
-from monitoring.own_topics import NAMES
 from monitoring.reports import report_lifecycle, result_files
 from monitoring.reports.models import State
 from tests.console.reports.conftest import ROLES, T0, a_finished_report, a_report, client_of

@@ -10,12 +10,12 @@ from django.db import connection
 from django.utils import timezone
 from pyspark.errors import UnknownException
 
+from monitoring.console_topics import NAMES
 from monitoring.history.append_ticks import append
 from monitoring.history.levels import RAW
 from monitoring.history.read_levels import locations
 from monitoring.history.root_folder import current
 from monitoring.models import Cluster
-from monitoring.own_topics import NAMES
 from monitoring.reports import kinds, report_lifecycle, result_files, tasks
 from monitoring.reports.compute_report import run_report
 from monitoring.reports.models import Report, State

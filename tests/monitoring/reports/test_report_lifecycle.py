@@ -8,8 +8,8 @@ import pytest
 from django.conf import LazySettings
 from django.utils import timezone
 
+from monitoring.console_topics import NAMES
 from monitoring.models import Cluster
-from monitoring.own_topics import NAMES
 from monitoring.reports import report_lifecycle, report_queue, result_files, tasks
 from monitoring.reports.kinds import RANGE_MS_MAX, THROUGHPUT_AND_LAG
 from monitoring.reports.models import Report, State

@@ -3,10 +3,10 @@
 import pytest
 from pyspark.sql import SparkSession
 
+from monitoring.console_topics import NAMES
 from monitoring.history import append_ticks
 from monitoring.history.levels import MINUTE_MS
 from monitoring.history.root_folder import current
-from monitoring.own_topics import NAMES
 from monitoring.reports.kinds import KINDS, THROUGHPUT_AND_LAG
 from monitoring.reports.report_input import report_parts
 from monitoring.scope import EVERYTHING, Scope

@@ -1,10 +1,10 @@
-"""The fields of Protobuf's well-known types from what proto_known.py shows. Pure."""
+"""The fields of Protobuf's well-known types from what protobuf_well_known_types.py shows. Pure."""
 
 import re
 from typing import Any
 
 from monitoring.schema_registry.iso_time import epoch_seconds
-from monitoring.schema_registry.proto_known import ANY, WRAPPERS
+from monitoring.schema_registry.protobuf_well_known_types import ANY, WRAPPERS
 from monitoring.schema_registry.value_errors import ValueDoesNotFit
 
 VALUE = "google.protobuf.Value"

@@ -9,7 +9,7 @@ import pytest
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.protocol import messages
 from brokerd.protocol.api_keys import ADVERTISED, ApiKey
-from brokerd.protocol.request_length_check import ITEMS_MAX, Progress, walker
+from brokerd.protocol.array_length_check import ITEMS_MAX, Progress, walker
 from brokerd.protocol.schema_writer import shapes
 from tests.brokerd.protocol.test_messages import SERVED, sample
 

@@ -6,9 +6,9 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import KafkaError
-from brokerd.log import inspection
+from brokerd.log import describe_segments
+from brokerd.log.describe_segments import BatchInfo, batches, describe
 from brokerd.log.indexes.offset_index import OffsetIndex
-from brokerd.log.inspection import BatchInfo, batches, describe
 from brokerd.log.unified_log import UnifiedLog
 from tests.brokerd.log.support import NOW_MS, batch, headers, open_log, reopen, segments_of
 
@@ -22,7 +22,7 @@ def log(tmp_path: Path) -> UnifiedLog:
 
 
 def listed(log: UnifiedLog, base_offset: int, position: int, limit: int) -> list[BatchInfo]:
-    data = inspection.data_from(log, base_offset, position)
+    data = describe_segments.data_from(log, base_offset, position)
     try:
         return batches(data, limit)
     finally:
@@ -65,7 +65,7 @@ def test_segments_are_described_without_loading_their_indexes(
 
 
 def test_segments_that_go_meanwhile_are_described_as_empty(log: UnifiedLog) -> None:
-    seen = inspection.segment_summaries(reopen(log))
+    seen = describe_segments.segment_summaries(reopen(log))
     for path in Path(log.directory).glob("*0.*"):
         path.unlink()
     gone = describe(log.directory, seen)[0]
@@ -74,17 +74,17 @@ def test_segments_that_go_meanwhile_are_described_as_empty(log: UnifiedLog) -> N
 
 def test_index_entries_point_at_batches(log: UnifiedLog) -> None:
     first = segments_of(log)[0]
-    total, entries = inspection.index_entries(log, 0, "offset", 0, 100)
+    total, entries = describe_segments.index_entries(log, 0, "offset", 0, 100)
     assert total == len(entries) == first.index_entries > 2
     for offset, position in entries:
         (found,) = listed(log, 0, position, 1)
         assert found.header.last_offset == offset
-    assert inspection.index_entries(log, 0, "offset", 1, 2) == (total, entries[1:3])
-    assert inspection.index_entries(log, 0, "time", 0, 1)[1][0][0] > NOW_MS
+    assert describe_segments.index_entries(log, 0, "offset", 1, 2) == (total, entries[1:3])
+    assert describe_segments.index_entries(log, 0, "time", 0, 1)[1][0][0] > NOW_MS
 
 
 def scanned(log: UnifiedLog, base_offset: int, position: int, up_to: int) -> list[BatchInfo]:
-    data = inspection.data_from(log, base_offset, position)
+    data = describe_segments.data_from(log, base_offset, position)
     try:
         return batches(data, 100, up_to)
     finally:
@@ -96,9 +96,9 @@ def test_each_offset_is_found_by_the_steps_of_a_look_up(log: UnifiedLog, restart
     if restarted:
         log = reopen(log)
     for segment in segments_of(log):
-        _, entries = inspection.index_entries(log, segment.base_offset, "offset", 0, 100)
+        _, entries = describe_segments.index_entries(log, segment.base_offset, "offset", 0, 100)
         for offset in range(segment.base_offset, segment.next_offset):
-            steps = inspection.index_steps(log, segment.base_offset, offset, None)
+            steps = describe_segments.index_steps(log, segment.base_offset, offset, None)
             before = [entry for entry in entries if entry[0] <= offset]
             assert (steps.entry, steps.time_entry) == (before[-1] if before else None, None)
             assert steps.entry_count == len(entries)
@@ -109,13 +109,13 @@ def test_each_offset_is_found_by_the_steps_of_a_look_up(log: UnifiedLog, restart
 
 
 def test_a_time_is_found_by_the_time_index_first(log: UnifiedLog) -> None:
-    _, times = inspection.index_entries(log, 0, "time", 0, 100)
+    _, times = describe_segments.index_entries(log, 0, "time", 0, 100)
     at_ms, offset = times[1]
-    steps = inspection.index_steps(log, 0, offset + 1, at_ms)
+    steps = describe_segments.index_steps(log, 0, offset + 1, at_ms)
     assert steps.time_entry == (at_ms, offset)
     assert steps.entry is not None
     assert steps.entry[0] <= offset
-    before_all = inspection.index_steps(log, 0, 0, NOW_MS - 1)
+    before_all = describe_segments.index_steps(log, 0, 0, NOW_MS - 1)
     assert (before_all.time_entry, before_all.scan_from_bytes) == (None, 0)
 
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from monitoring.models import Cluster
-from monitoring.own_topics import (
+from monitoring.console_topics import (
     NAMES,
     hidden_by_cluster,
     hidden_on,
     mark_other_entries,
     public_scope,
 )
+from monitoring.models import Cluster
 from monitoring.scope import EVERYTHING, Scope
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ from monitoring.gateway.wire import response_limits
 from monitoring.gateway.wire.answers import CoordinatorAnswers
 from monitoring.gateway.wire.groups import DescribedGroup, ListedGroup, Member
 from monitoring.gateway.wire.offset_fetch import GroupCommits, TopicCommits
-from monitoring.sampling.group_join import join_groups
+from monitoring.sampling.group_tables import join_groups
 from tests.monitoring.gateway.wire.answers import decoded_metadata
 
 ALL_OF_ONE = dict.fromkeys(range(4), (1, (1,), (1,)))
