@@ -1,9 +1,9 @@
 """What `make test` runs: `python tools/run_tests.py [argument of pytest…]`.
 
-Most of a test is waiting for other processes, so the suite runs as three pytests at the same
-time, which take about as long: the tests of brokers and of the console's Kafka clients, those of
-monitoring with all that needs Spark, and all others. They share nothing but the machine: each has
-its servers, its ports, its data folder. The output of two is shown when all three have ended.
+Most of a test is waiting for other processes, so the suite runs as four pytests at the same time:
+the tests of brokers and of the console's Kafka clients, those that need Spark, the others of
+monitoring and the stack, and all others. They share nothing but the machine: each has its servers,
+its ports, its data folder. The output of all but one is shown when all have ended.
 
 Tests that failed there run once more when all have ended, with nothing beside them: what fails
 only on a busy machine is named, and fails the run no more. That holds for a few failures in calls
@@ -26,11 +26,12 @@ OF_THE_BROKER = (
     "tests/brokerd", "tests/crash", "tests/interop",
     "tests/monitoring/gateway", "tests/monitoring/records",
 )  # fmt: skip
-OF_MONITORING = (
-    "tests/monitoring", "tests/console/reports", "tests/console/charts", "tests/console/pipeline",
-    "tests/stack",
+WITH_SPARK = (
+    "tests/monitoring/pipeline", "tests/monitoring/reports", "tests/monitoring/spark",
+    "tests/monitoring/written_history", "tests/console/reports", "tests/console/pipeline",
 )  # fmt: skip
-FOLDERS = (OF_THE_BROKER, OF_MONITORING, ("tests",))
+OF_MONITORING = ("tests/monitoring", "tests/console/charts", "tests/stack")
+FOLDERS = (OF_THE_BROKER, WITH_SPARK, OF_MONITORING, ("tests",))
 
 
 def part_of(folders: Sequence[str]) -> tuple[str, ...]:
