@@ -1,4 +1,4 @@
-"""The topics with the console's own logs: their records contain actions of users.
+"""The console's own topics: its logs, whose records contain actions of users.
 
 They are on the clusters marked by `Cluster.holds_own_topics`, and on entries with the same cluster
 id; on other clusters topics with these names are normal topics. Only admins see them. Webhooks do

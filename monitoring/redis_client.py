@@ -52,7 +52,7 @@ def client() -> redis.Redis:
 
 @contextmanager
 def guarded() -> Iterator[redis.Redis]:
-    """The client; failures are raised as RedisDown."""
+    """The client with the time-out of workers (2 s); failures are raised as RedisDown."""
     with _raising_redis_down():
         yield client()
 

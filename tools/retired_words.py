@@ -17,6 +17,9 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "stored_scope": "scope_to_store",
+    "registry_errors": "raising_gateway_errors",
+    "error.is_of_registry": "error.has_registry_failed",
     "monitoring.schema_registry.proto_known_encode": "monitoring.schema_registry.encode_well_known_types",  # noqa: E501
     "reports/ahead.html": "reports/queue_position.html",
     "monitoring.own_topics": "monitoring.console_topics",

@@ -1,6 +1,6 @@
-"""`may(user, verb, cluster, resource)`: the only function that decides about rights.
+"""`may` and `Rights.may`: all that decides about rights.
 
-Pages, WebSockets and tasks call it; nothing else compares roles or names. VERBS gives the lowest
+Pages, WebSockets and tasks call them; nothing else compares roles or names. VERBS gives the lowest
 role for a verb. The scope (monitoring/scope.py) says which topics and groups of the cluster exist
 for the user, whatever the verb. ADMIN_ONLY_RECORDS are topics that anyone may see, but only admins
 may read. `Rights` is what one user may do on one cluster: small, hashable and free of database
@@ -148,7 +148,7 @@ def rights_of(user: AbstractBaseUser | AnonymousUser, cluster: Any = None) -> Ri
     if grant is not None:
         hidden = _hidden(user).get(slug, frozenset()) if grant.role != ADMIN else frozenset()
         return Rights(slug, grant.role, grant.scope(hidden))
-    # Pages outside of clusters: a grant for one cluster gives only the viewer role there.
+    # Outside of clusters a grant for one cluster gives only the viewer role.
     return Rights(slug, VIEWER if grants and not slug else NOBODY, NOTHING)
 
 

@@ -73,7 +73,7 @@ def _detail(plan: Plan, result: str) -> str:
 
 
 def _result_or_undo_text(plan: Plan) -> str:
-    """What a plan did, or how to undo it; "" if that is not possible."""
+    """What a plan did, or how to undo it; "" if it has neither."""
     if text := registry.find(plan.action).result_text(plan):
         return text
     undo = plan.draft["undo"]

@@ -2,7 +2,7 @@
 
 A plan is made within the scope of its author: besides its targets it may name groups that are
 affected, and topics of a group. So its scope is stored with it, and a reader's scope must contain
-that. Pure, but for the right to see a target.
+that. Pure.
 """
 
 import json
@@ -16,9 +16,10 @@ from monitoring import console_topics
 from monitoring.scope import Scope
 
 
-def stored_scope(scope: Scope, contents: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """The scope of a plan, as JSON: its author's, without the console's own topics that the plan
-    does not name. So operators, who do not see these topics, can read most plans of admins.
+def scope_to_store(scope: Scope, contents: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The scope of a plan, as JSON, which decides who else may read it: its author's, without the
+    console's own topics that the plan does not name. So operators, who do not see these topics, can
+    read most plans of admins.
     """
     text = json.dumps(list(contents), ensure_ascii=False)
     unnamed = {name for name in console_topics.NAMES if name not in text}

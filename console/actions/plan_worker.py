@@ -25,7 +25,8 @@ _BEGUN_PERCENT = 5  # of the progress: half of progress.READ_PERCENT
 def apply_queued(plan_id: str) -> None:
     """Apply a queued plan. Called by the task; a second call does nothing."""
     plan = Plan.objects.select_related("created_by").get(pk=plan_id)
-    # A plan that is continued keeps the step and the percentage on its page.
+    # A plan that is continued (a step began before: `Plan.was_begun`) keeps the step and the
+    # percentage on its page.
     fields = (
         {}
         if plan.was_begun

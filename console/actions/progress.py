@@ -38,7 +38,7 @@ class PlanProgress(ApplyProgress):
         self._advance(_percent(len(plan.item_outcomes), max(1, len(plan.facts[ITEMS]))))
 
     def stop_if_wanted(self, share: float) -> None:
-        # A plan that was ended meanwhile is stopped, too: this worker may have seemed to be lost.
+        # Also if `end_lost` ended the plan because this worker was silent.
         if not Plan.objects.filter(pk=self._plan.pk, state=models.APPLYING, stopped_by="").exists():
             raise Stopped
         self._advance(_percent(min(1.0, share), 1))

@@ -19,7 +19,7 @@ from console.actions.action_type import ITEMS, ItemsAction
 from console.actions.draft import PlanAlreadyConfirmed, PlanRefused, Proposal
 from console.actions.finish_plan import finish
 from console.actions.models import Plan
-from console.actions.plan_readers import may_read, shows_targets, stored_scope
+from console.actions.plan_readers import may_read, scope_to_store, shows_targets
 from console.audit import write_entry as audit
 from console.live import snapshot_cache
 from monitoring.clock import now_ms
@@ -60,7 +60,8 @@ def propose(
         params=dict(params),
         facts=facts,
         draft=contents,
-        scope=stored_scope(rights.scope, (params, facts, contents)),
+        # Who else may read it.
+        scope=scope_to_store(rights.scope, (params, facts, contents)),
         created_by=principal.user,
         remote_addr=principal.address,
         created_at=timezone.now(),

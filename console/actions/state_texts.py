@@ -30,7 +30,7 @@ def current_step(plan: Plan) -> str:
 
 
 def last_stage(plan: Plan) -> str:
-    """The title of the last stage above the page of a plan: plan, review, apply, done."""
+    """The title of the last of the stages at the top of a plan's page."""
     if plan.is_stopped:
         return _("Stopped")
     return _("Not done") if plan.state in (FAILED, REFUSED) else _("Done")

@@ -49,8 +49,8 @@ def find(principal: Principal, path: str, plan_id: str) -> MultiValueDict[str, s
         plan = Plan.objects.filter(pk=uuid.UUID(plan_id)).first()
     except ValueError:
         return None
-    # Sought by the plan's cluster. The form may be on another one: for a copy to another cluster it
-    # is on that of the source.
+    # The plan's cluster, not that of the form: a copy to another cluster is planned in a form of
+    # the source's.
     if plan is None or services.find_own(principal, plan.cluster, plan.pk) is None:
         return None
     form_path, typed = _stored(plan)

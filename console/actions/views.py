@@ -43,7 +43,7 @@ def confirm(request: ClusterRequest, cluster: str, plan_id: uuid.UUID) -> HttpRe
     except PlanAlreadyConfirmed:
         messages.info(request, _("This plan was already confirmed. This is its current state."))
     except PlanRefused as error:
-        # A plan that this ended shows the reason as its outcome.
+        # An expired plan has ended now: it shows the reason as its outcome.
         error_text = str(error) if plan.state == models.PROPOSED else ""
         return _page(request, plan, error_text, status=422)
     return redirect("plan", cluster, plan_id)

@@ -48,7 +48,8 @@ class AuditEntry(models.Model):
     remote_addr = models.CharField(max_length=64, blank=True)
     outcome = models.CharField(max_length=16, choices=[(name, name) for name in OUTCOMES])
     detail = models.TextField(blank=True)
-    # The id of the console.actions.models.Plan that was applied; the plan is deleted earlier.
+    # The id of the plan that ended (console.actions.models.Plan). The plan is deleted after
+    # PLANS_KEPT, this entry is not.
     plan = models.UUIDField(null=True)
 
     objects = AuditEntries.as_manager()

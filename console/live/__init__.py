@@ -1,6 +1,6 @@
 """The live parts of pages. How a page is opened, and how a new tick reaches it:
 
-pages                renders the whole page, with the URL of a socket that names its fragment and
+page_renderer        renders the whole page, with the URL of a socket that names its fragment and
                      its version
 websocket_consumer   the page's socket: gets the number of each new tick from monitoring/sampling/,
                      and calls the next three

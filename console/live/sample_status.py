@@ -25,7 +25,7 @@ class Outages:
 
     leaderless: int = 0
     leaderless_since_ms: int | None = None
-    partitions: int = 0
+    partitions: int = 0  # of the scope, in total
     brokers_down: tuple[BrokerRow, ...] = ()
     groups_silent: int = 0
     zookeeper_since_ms: int | None = None

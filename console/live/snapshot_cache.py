@@ -5,11 +5,12 @@ Pages call `snapshot(slug, rights)`, `sample_status(slug, rights)` and
 most every CHECK_SECONDS per cluster, or when a tick was announced (`refresh`). A gap or an
 unavailable Redis changes the status; the figures stay those of the last ok tick, with their age.
 
-The data of a cluster is an immutable value (`_ClusterData`) that is replaced as a whole. One thread
-at a time reads and computes the next one, outside of requests; until it is ready, requests get the
-current one at once. A request waits only if there is no data yet, or if the last tick is late. Data
-is cached per scope (monitoring/scope.py), for the most recently used scopes of each cluster. A
-scope that shows everything shares the data of the whole cluster.
+The data of a cluster is a value (`_ClusterData`) that is replaced as a whole; it is immutable but
+for `snapshots`, which is filled on use. One thread at a time reads and computes the next one,
+outside of requests; until it is ready, requests get the current one at once. A request waits only
+if there is no data yet, or if the last tick is late. Data is cached per scope
+(monitoring/scope.py), for the most recently used scopes of each cluster. A scope that shows
+everything shares the data of the whole cluster.
 
 A cluster that was removed or not used for a while is dropped from the cache, and its memory is
 released.
@@ -26,9 +27,8 @@ from django.utils.translation import gettext_lazy
 
 from console.accounts.rights import Rights
 from console.live.sample_status import SampleStatus, is_late, status_of
-from monitoring import process_memory
+from monitoring import console_topics, process_memory
 from monitoring.clock import now_ms
-from monitoring.console_topics import NAMES
 from monitoring.read_model.row_types import Totals
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.read_model.tick_columns import TickColumns
@@ -51,7 +51,7 @@ Points = tuple[Totals | None, ...]  # of one scope, the oldest first; None = a g
 
 @dataclass(frozen=True, slots=True)
 class _ClusterData:
-    """The cached data of one cluster; immutable."""
+    """The cached data of one cluster; immutable but for `snapshots`, which is filled on use."""
 
     newest: Tick | None = None  # the newest tick, gap or not
     columns: TickColumns | None = None  # of the newest ok tick
@@ -86,7 +86,8 @@ class _CacheEntry:
     used_at: float = field(default_factory=time.monotonic)
     checked_at: float = -1e9  # never
     data: _ClusterData = field(default_factory=_ClusterData)
-    scopes: dict[Scope, float] = field(default_factory=dict)  # last use; the last one is newest
+    # Scope → when it was last used; the most recent last.
+    scopes: dict[Scope, float] = field(default_factory=dict)
 
     @property
     def is_due(self) -> bool:
@@ -132,7 +133,8 @@ def forget(slug: str) -> None:
     process_memory.release()
 
 
-_PUBLIC_SCOPE = Scope(hidden_topics=NAMES)  # for callers without rights, such as /readyz
+# For callers without rights, such as /readyz.
+_PUBLIC_SCOPE = Scope(hidden_topics=console_topics.NAMES)
 
 
 def _scope_of(rights: Rights | None) -> Scope:

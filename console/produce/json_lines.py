@@ -6,11 +6,11 @@
 All members are optional except `value`. The `topic` and `offset` of a download are ignored; any
 other member is refused, since a misspelt `key` would be lost. DATA is null, a text, any other JSON
 value (written as compact JSON), or one of {"text": …}, {"base64": …}, {"hex": …}, {"json": …}, as
-downloads and exports write it. They add the member `schema` to data that have a schema: such data
-are refused if they were decoded, since the file does not have their bytes.
+downloads and exports write it. Downloads and exports add the member `schema` to data that
+have a schema: such data are refused if they were decoded, since the file does not have their bytes.
 
-With an encoder for keys or values, data are JSON that it encodes: the value as it stands, {"json":
-…}, or the text of data that an export decoded. Null stays null.
+If keys or values have an encoder, then data is one of: null, which stays null; the JSON value that
+is encoded, as it stands or as {"json": …}; or data that an export decoded, whose text is encoded.
 """
 
 import json
@@ -108,7 +108,7 @@ def _record(line: str, encoders: Mapping[str, Encode]) -> NewRecord | None:
 def _encoded(value: Any, encode: Encode) -> bytes | None:
     """The bytes that an encoder makes of a key or value; None = null.
 
-    `value` has all digits of its numbers.
+    `value` was parsed by `exact_json`, so no digit is lost.
     """
     if value is None:
         return None

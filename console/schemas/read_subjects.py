@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from console.accounts.principal import Principal
 from console.accounts.rights import Rights
 from console.live import snapshot_cache
-from console.schemas.registry_error_mapping import registry_errors
+from console.schemas.registry_error_mapping import raising_gateway_errors
 from console.schemas.schema_diff import Line, comparison, formatted_text
 from monitoring.error_reason import Reason
 from monitoring.gateway.errors import NotFound
@@ -55,7 +55,7 @@ class ShownSubject:
 def list_subjects(principal: Principal, cluster: Cluster) -> SubjectList:
     """The subjects that the user may see. Raises GatewayError."""
     scope = principal.rights(cluster).scope
-    with for_cluster(cluster) as gateway, registry_errors():
+    with for_cluster(cluster) as gateway, raising_gateway_errors():
         names = list(filter(scope.shows_subject, subjects.list_names(gateway.registry)))
         return SubjectList(*subjects.list_subjects(gateway.registry, names))
 
@@ -68,7 +68,7 @@ def read_subject(
     No `number`: the latest version. No `other`: it is not compared.
     """
     rights = principal.rights(cluster)
-    with for_cluster(cluster) as gateway, registry_errors():
+    with for_cluster(cluster) as gateway, raising_gateway_errors():
         subject = subjects.read_subject(gateway.registry, name)
         if number is None:
             number = subject.versions[-1] if subject.versions else 0  # no version has number 0

@@ -10,12 +10,12 @@ _MISSING = ("subject_missing", "version_missing")
 
 
 @contextmanager
-def registry_errors() -> Iterator[None]:
+def raising_gateway_errors() -> Iterator[None]:
     """Raises NotFound, ClusterUnavailable or Refused in place of RegistryError."""
     try:
         yield
     except RegistryError as error:
         if error.reason.code in _MISSING:
             raise NotFound(error.reason) from error
-        kind = ClusterUnavailable if error.is_of_registry else Refused
+        kind = ClusterUnavailable if error.has_registry_failed else Refused
         raise kind(error.reason) from error

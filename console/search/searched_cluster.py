@@ -23,7 +23,8 @@ class SearchedCluster:
     is_current: bool
 
     def facts(self, *facts: str) -> tuple[str, ...]:
-        """The facts of a hit, with the cluster's name unless it is the current one."""
+        """The short texts beside a hit of the palette, with the cluster's name unless it is the
+        current one."""
         return facts if self.is_current else (*facts, self.cluster.name)
 
     def words(self, text: str) -> SearchWords:

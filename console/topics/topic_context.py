@@ -35,7 +35,7 @@ def topic_context(request: ClusterRequest, topic: str, active: str) -> dict[str,
         "may_write": may("record.write"),
         "may_alter": may("topic.alter"),
         "may_configure": may("topic.configure"),
-        "may_create": may("topic.create"),
+        "may_create": may("topic.create"),  # a copy of it
         "may_reassign": may("topic.reassign"),
         "may_purge": may("topic.purge"),
         "may_delete": may("topic.delete"),

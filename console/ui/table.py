@@ -23,10 +23,10 @@ class Table(TableQuery):
 
     def _sorted(self, rows: Sequence[Any]) -> Sequence[Any]:
         sort_value = self.sorted_by.value
-        assert callable(sort_value)
+        assert callable(sort_value)  # names of fields are only for queryset_table.py
         values = map(sort_value, rows)
         keys: list[Any] = [v.value if isinstance(v, PartialSum) else v for v in values]
-        # Indexes are sorted, since 10,000 pairs (key, row) a request start garbage collections.
+        # Sorts indexes: 10,000 new pairs (key, row) per request would trigger garbage collections.
         known = [index for index, key in enumerate(keys) if key is not None]
         known.sort(key=keys.__getitem__, reverse=self.is_descending)
         unknown = [index for index, key in enumerate(keys) if key is None]

@@ -97,7 +97,12 @@ def _evaluate_rule(
     )
     # The time of the last OVER is not used while a subject fires.
     firing = {
-        subject: SubjectState(Phase.FIRING, alert.since_ms, tick.at_ms, alert.unknown_since_ms)
+        subject: SubjectState(
+            Phase.FIRING,
+            alert.since_ms,
+            last_over_ms=tick.at_ms,
+            unknown_since_ms=alert.unknown_since_ms,
+        )
         for subject, alert in firing_alerts.items()
     }
     over_age_ms_max = _OVER_AGE_INTERVALS * tick.interval_ms
@@ -127,7 +132,8 @@ def _resolve_reason(transition: Transition, alert: Alert) -> str:
     if transition.gone:
         return SUBJECT_GONE
     if transition.lag is not None and transition.lag > alert.threshold:
-        return RULE_CHANGED  # over the threshold at which it fired: the rule's was raised
+        # Over the threshold at which it fired, so the rule's threshold was raised since.
+        return RULE_CHANGED
     reading = transition.lag_reading
     if reading is None or not reading.ahead:
         return ""

@@ -25,7 +25,8 @@ def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -
     counted = ~columns.is_topic_absent & ~is_hidden
     codes = np.unique(groups.group[counted])
     sums = groups.sums.sums_by(groups.group, len(names), counted).take(codes)
-    # Hidden topics, too: lag_condition.matches decides.
+    # A pair is a group and a topic that it reads (group_columns.py). Hidden topics, too:
+    # lag_condition.matches decides.
     pairs = np.flatnonzero(~columns.is_topic_absent & (groups.topic >= 0))
     return RuleInput(
         at_ms=tick.at_ms,

@@ -4,12 +4,12 @@ lag_condition.py makes the observation of a subject (a group, or a group's topic
 
     phase    │ OVER              UNDER             UNKNOWN   GONE
     ─────────┼──────────────────────────────────────────────────────────────
-    OK       │ PENDING           OK                OK        OK
+    OK       │ PENDING, FIRING†  OK                OK        OK
     PENDING  │ PENDING, FIRING†  OK                PENDING*  OK
     FIRING   │ FIRING            OK (resolved)     FIRING    OK (resolved)
 
     * OK if its last OVER is longer ago than `over_age_ms_max`.
-    † once it has been over the threshold for the rule's time, in the same tick.
+    † once over for the rule's time; at once if that is 0.
 
 An unknown lag neither fires nor resolves an alert. If the last OVER of a PENDING subject is
 longer ago than `over_age_ms_max`, and then comes another, its time starts again.

@@ -87,8 +87,8 @@ def _save(slug: str, events: list[ClusterEvent]) -> None:
 
 
 def _count_earlier_rebalances(cluster: Cluster, events: list[ClusterEvent]) -> None:
-    """Replace all but the newest rebalances of each group that has too many on the day by their
-    number."""
+    """Of a group with too many rebalances that day: delete the older rows and add their number to
+    one row."""
     rebalanced = [each for each in events if each.kind == ClusterEvent.Kind.REBALANCE]
     if not rebalanced:
         return
@@ -100,7 +100,7 @@ def _count_earlier_rebalances(cluster: Cluster, events: list[ClusterEvent]) -> N
     counts = rows.filter(name__in=[each.name for each in rebalanced]).order_by().values("name")
     too_many = counts.annotate(rows=Count("pk")).filter(rows__gte=REBALANCES_OF_DAY_MAX)
     for group in list(too_many.values_list("name", flat=True)):
-        of_group = rows.filter(name=group)
+        of_group = rows.filter(name=group)  # newest first (Meta.ordering)
         earlier = of_group.filter(
             pk__in=list(of_group.values_list("pk", flat=True)[REBALANCES_OF_DAY_KEPT:])
         )

@@ -13,7 +13,8 @@ from monitoring.pipeline.due_jobs import RollUpJob
 from monitoring.pipeline.models import PipelineRun, PipelineState, RunState
 
 _RECENT_MS = 7 * DAY_MS  # from these days `bytes_a_day` is computed
-# The kinds of the jobs that compute a level. Those of `hour` compute the minutes and the hour.
+# The kinds of the jobs that compute a level. A job of the kind `hour` computes the minutes and the
+# hour.
 _KINDS = {MINUTE: ("hour", "minute"), HOUR: ("hour", "only_hour"), DAY: ("day",)}
 
 
@@ -24,7 +25,7 @@ def store(
     written: WrittenRange | None,
     now_ms: int,
 ) -> PipelineState:
-    """Store what the levels have; returns the stored row."""
+    """Store what the levels have; returns the stored row. `listed`: the files in the manifests."""
     hours = sorted({job.start_ms for job in waiting if job.kind != "day"})
     values = {
         "seen_ms": now_ms,

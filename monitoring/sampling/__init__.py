@@ -13,5 +13,6 @@ carry_over                    adds what is known from the previous tick
 ticks.tick_stream.put_tick    stores the tick in Redis
 store_events.store            stores what happened since the last tick (monitoring/cluster_events/)
 sample_cluster.notify         sends the tick's number to the web processes (console/live/)
-alerts.evaluate               evaluates the alert rules (monitoring/alerts/)
+alerts.evaluate               evaluates the alert rules (monitoring/alerts/); if an alert changed,
+                              pages are notified again
 """

@@ -34,6 +34,7 @@ def carry_over(tick: Tick, previous: Tick | None, coordinators: set[int]) -> Tic
         tick,
         invalid=invalid,
         brokers=_brokers(tick, previous),
+        # The silent rows have dictionaries of their own; Redis gets one per column.
         groups=groups.unify_dictionaries(),
         groups_complete=tick.groups_complete and silent is None,
         since=_problem_starts(tick, previous),

@@ -48,7 +48,7 @@ class SamplingResult:
 
     slug: str
     answers: ClusterAnswers | None
-    reason: str
+    reason: str  # a Reason; "" = none
     took_ms: int
     zookeeper_up: bool | None = None  # None = the cluster has no ZooKeeper
 
@@ -63,7 +63,7 @@ class ReaderPool:
     async def read(
         self, target: SamplingTarget, interval_ms: int, previous: Tick | None = None
     ) -> SamplingResult:
-        """Read a cluster once, in less than one interval. `previous`: its last tick.
+        """Read a cluster once, in less than one interval. `previous`: its last ok tick.
 
         If the cluster fails, the result has the reason; nothing is raised.
         """

@@ -31,12 +31,12 @@ T = TypeVar("T")
 
 
 class RegistryError(Exception):
-    """Why a request to a schema registry failed. `is_of_registry`: the registry itself fails, so
-    that requests for other schemas would fail, too."""
+    """Why a request to a schema registry failed. `has_registry_failed`: the registry itself
+    fails, so that requests for other schemas would fail, too."""
 
-    def __init__(self, reason: Reason, *, is_of_registry: bool = False) -> None:
+    def __init__(self, reason: Reason, *, has_registry_failed: bool = False) -> None:
         super().__init__(reason)
-        self.reason, self.is_of_registry = reason, is_of_registry
+        self.reason, self.has_registry_failed = reason, has_registry_failed
 
 
 def run(settings: RegistrySettings, read: "Callable[[Connection], Awaitable[T]]") -> T:
@@ -68,7 +68,7 @@ def run(settings: RegistrySettings, read: "Callable[[Connection], Awaitable[T]]"
 
 def registry_failure(reason: Reason) -> RegistryError:
     """An error of the registry itself."""
-    return RegistryError(reason, is_of_registry=True)
+    return RegistryError(reason, has_registry_failed=True)
 
 
 def _connection_reason(error: Exception) -> Reason:

@@ -40,7 +40,7 @@ class ProtobufEncoder:
         self._fields: dict[str, dict[str, Field]] = {}
 
     def encode(self, value: Any) -> bytes:
-        """The message behind its message indexes. Raises ValueDoesNotFit."""
+        """The message after its message indexes. Raises ValueDoesNotFit."""
         data = self._message(self._root, value, ValueBudget())
         return encode_indexes(self._indexes) + data
 
@@ -82,6 +82,7 @@ class ProtobufEncoder:
             return self._map(field, value, budget)
         if not field.is_repeated:
             data = self._single(field, value, budget)
+            # Numbers: all bytes zero; others: empty.
             is_zero = not (data if field.wire_type == BYTES else data.strip(b"\0"))
             return b"" if is_zero and not field.has_presence else _tagged(field, data)
         if not isinstance(value, list):
@@ -130,7 +131,8 @@ class ProtobufEncoder:
 def _messages(
     messages: Sequence[Message], path: tuple[int, ...]
 ) -> Iterator[tuple[tuple[int, ...], Message]]:
-    """Message indexes and message of all, as Java's serializer counts (proto_types.message_at)."""
+    """(message indexes, message) of each message, nested ones too; the indexes as Java's serializer
+    counts them (proto_types.message_at)."""
     for number, message in enumerate(messages):
         yield (*path, number), message
         yield from _messages(message.messages, (*path, number))
@@ -148,14 +150,14 @@ def _takes_null(field: Field) -> bool:
 
 
 def _tagged(field: Field, data: bytes) -> bytes:
-    """One value."""
+    """A value with its tag."""
     if field.wire_type == BYTES:
         return _bytes_field(field, data)
     return varint(field.number << 3 | field.wire_type) + data
 
 
 def _bytes_field(field: Field, data: bytes | bytearray) -> bytes:
-    """A text, a message, an entry of a map, or packed numbers."""
+    """A field with a length: a text, bytes, a message, an entry of a map, or packed numbers."""
     return varint(field.number << 3 | BYTES) + varint(len(data)) + data
 
 

@@ -65,7 +65,7 @@ class SchemaCache:
         except SchemaUnusable as error:
             return self._failed(schema_id, error.reason)
         except RegistryError as error:
-            return self._failed(schema_id, error.reason, of_registry=error.is_of_registry)
+            return self._failed(schema_id, error.reason, of_registry=error.has_registry_failed)
         self._add(schema)
         return schema
 

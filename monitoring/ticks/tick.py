@@ -26,7 +26,8 @@ class Tick:
     at_ms: int  # when the end offsets were read
     interval_ms: int
     status: Literal["ok", "gap"] = "ok"
-    reason: str = ""  # of a gap; in an ok tick: what could not be read
+    # A Reason; "" = none. Of a gap: why it is one; of an ok tick: what could not be read.
+    reason: str = ""
     invalid: list[str] = field(default_factory=list)  # invalid values of the cluster
     took_ms: int = 0
     controller_id: int | None = None

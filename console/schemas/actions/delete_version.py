@@ -10,7 +10,7 @@ from console.actions.draft import Change, Draft, Facts, Proposal, Step
 from console.actions.models import Plan
 from console.schemas.actions.schema_in_plan import params_of, schema_of
 from console.schemas.actions.subject_target import SUBJECT_TARGET
-from console.schemas.registry_error_mapping import registry_errors
+from console.schemas.registry_error_mapping import raising_gateway_errors
 from monitoring.error_reason import Reason
 from monitoring.gateway.errors import NotFound
 from monitoring.gateway.gateway import Gateway
@@ -37,7 +37,7 @@ class DeleteVersion(ActionType):
 
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
         """The version with its schema, and all versions."""
-        with registry_errors():
+        with raising_gateway_errors():
             number = _version_number(gateway, params)
             subject = subjects.read_subject(gateway.registry, params["subject"])
             (version,) = subjects.read_versions(gateway.registry, params["subject"], [number])
@@ -75,7 +75,7 @@ class DeleteVersion(ActionType):
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("delete")
-        with registry_errors():
+        with raising_gateway_errors():
             number = _version_number(gateway, params)
             subjects.delete_version(gateway.registry, params["subject"], number)
 

@@ -8,7 +8,7 @@ from console.actions.models import Plan
 from console.schemas.actions.delete_version import DELETE_VERSION
 from console.schemas.actions.schema_in_plan import changed_lines, params_of, schema_of
 from console.schemas.actions.subject_target import SUBJECT_TARGET
-from console.schemas.registry_error_mapping import registry_errors
+from console.schemas.registry_error_mapping import raising_gateway_errors
 from console.ui.texts import sentence
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.gateway import Gateway
@@ -37,7 +37,7 @@ class RegisterSchema(ActionType):
         subject, schema = params["subject"], schema_of(params)
         existing, objections = None, []
         try:
-            with registry_errors():
+            with raising_gateway_errors():
                 latest = subjects.latest_version(gateway.registry, subject)
                 if latest:
                     existing = subjects.find_version(gateway.registry, subject, schema)
@@ -90,7 +90,7 @@ class RegisterSchema(ActionType):
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("register")
-        with registry_errors():
+        with raising_gateway_errors():
             subjects.register(gateway.registry, params["subject"], schema_of(params))
 
     def undo(self, plan: Plan) -> Proposal | None:

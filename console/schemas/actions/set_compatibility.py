@@ -6,7 +6,7 @@ from console.actions.action_type import ActionType, ApplyProgress, Params
 from console.actions.draft import Change, Draft, Facts, PlanRefused, Proposal, Step
 from console.actions.models import Plan
 from console.schemas.actions.subject_target import SUBJECT_TARGET
-from console.schemas.registry_error_mapping import registry_errors
+from console.schemas.registry_error_mapping import raising_gateway_errors
 from monitoring.gateway.gateway import Gateway
 from monitoring.read_model.snapshot import Snapshot
 from monitoring.schema_registry import subjects
@@ -27,7 +27,7 @@ class SetCompatibility(ActionType):
         return _("Change compatibility")
 
     def read_facts(self, gateway: Gateway, params: Params) -> Facts:
-        with registry_errors():
+        with raising_gateway_errors():
             subject = subjects.read_subject(gateway.registry, params["subject"])
         return {"level": subject.compatibility, "default": subject.default}
 
@@ -56,7 +56,7 @@ class SetCompatibility(ActionType):
 
     def apply(self, gateway: Gateway, params: Params, progress: ApplyProgress) -> None:
         progress.start_step("compatibility")
-        with registry_errors():
+        with raising_gateway_errors():
             subjects.set_compatibility(gateway.registry, params["subject"], params["level"])
 
     def undo(self, plan: Plan) -> Proposal | None:

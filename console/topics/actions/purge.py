@@ -133,7 +133,7 @@ class TopicLogs:
 
 
 def read_logs(gateway: Gateway, topic: str) -> TopicLogs:
-    """The logs of a topic. Raises GatewayError."""
+    """The topic id, the cleanup policy and the offset ranges of a topic. Raises GatewayError."""
     found = gateway.topics.describe_topic(topic)
     logs = gateway.log_offsets.ranges([(topic, each.partition) for each in found.partitions])
     return TopicLogs(

@@ -22,7 +22,8 @@ _WORKERS_MAX = 8  # concurrent calls
 _IDLE_MAX = 2  # workers without a call that stay for later ones
 _MEMORY_BYTES = 512 << 20  # of one worker; a batch that unpacks to more ends it
 _START_LIMIT_S = 60.0  # for the imports
-_GRACE_S = 2.0  # added to the worker's own alarm, so that this process ends the worker first
+# SIGALRM in worker_process.py comes so much later, so this process ends the worker first.
+_GRACE_S = 2.0
 
 
 def call(function: str, *arguments: Any, limit_s: float) -> Any:

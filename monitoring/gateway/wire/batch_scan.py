@@ -32,17 +32,16 @@ def candidates(
 ) -> Iterator[RecordRow]:
     """The records in `data` (decompressed) that can match, by offset; without a prefilter all.
 
-    `offsets`: only records in this range. The others are not decoded either, unless compaction has
-    left gaps in the batch. `with_schemas`: if a key or value begins with the id of a schema, the
-    prefilter cannot find a match in its bytes, so the record can match. It is recognised by a zero
-    byte, with which the id begins, after the first four fields. The record's last byte does not
-    count: it is the number of headers, mostly 0.
+    `offsets`: only records in this range; unless the batch has gaps, the others are not decoded.
+    `with_schemas`: a record whose key or value may begin with the id of a schema can match, since
+    the prefilter cannot search such data. It is recognised by the zero byte with which the id
+    begins. The record's last byte does not count: it is the number of headers, mostly 0.
 
     Raises KafkaError, ValueError or IndexError if a record is damaged.
     """
     find = prefilter(data) if prefilter is not None else None
-    end, found = 0, find(0) if find else 0
-    first, stop = 0, header.count
+    found = find(0) if find else 0
+    end, first, stop = 0, 0, header.count
     if offsets is not None and header.count == header.last_offset - header.base_offset + 1:
         first = offsets.start - header.base_offset
         stop = min(stop, offsets.stop - header.base_offset)
@@ -53,6 +52,7 @@ def candidates(
         end = start + size
         if size < 0 or end > len(data):
             raise ValueError("a record ends outside its batch")
+        # Without a finder `found` is the record's start, so each matches.
         can_match = 0 <= found < end
         if can_match:
             found = find(end) if find else end
@@ -69,7 +69,7 @@ def decode(partition: int, header: BatchHeader, data: bytes, start: int, end: in
 
     For speed it reads key and value without `_field` and does not call RecordRow: 2.0 µs, not 2.3.
     """
-    time_delta, at = read_varint(data, start + 1)  # behind the attributes
+    time_delta, at = read_varint(data, start + 1)  # after the attributes
     offset_delta, at = read_varint(data, at)
     key = value = None
     size, at = read_varint(data, at)

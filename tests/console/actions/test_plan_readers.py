@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from console.accounts.rights import ADMIN, OPERATOR, VIEWER, Rights
 from console.actions.models import Plan
-from console.actions.plan_readers import may_read, stored_scope
+from console.actions.plan_readers import may_read, scope_to_store
 from monitoring.console_topics import NAMES
 from monitoring.scope import EVERYTHING, Scope
 
@@ -16,7 +16,7 @@ TEAM = Scope(("orders*",), ("billing",), NAMES)
 def a_plan(scope: Scope = EVERYTHING, action: str = "topic.delete", **params: object) -> Plan:
     return Plan(
         cluster="local", action=action, resource="orders", params=params, created_at=timezone.now(),
-        scope=stored_scope(scope, [params]),
+        scope=scope_to_store(scope, [params]),
     )  # fmt: skip
 
 

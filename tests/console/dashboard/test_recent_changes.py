@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from console.accounts.rights import Rights, rights_of
 from console.actions.models import DONE, FAILED, Plan
-from console.actions.plan_readers import stored_scope
+from console.actions.plan_readers import scope_to_store
 from console.audit import write_entry as audit
 from console.dashboard import overview
 from console.dashboard.recent_changes import Span, changes
@@ -79,7 +79,7 @@ def a_done_plan(author, action: str, resource: str, scope: Scope = EVERYTHING, *
     at = timezone.now()
     return Plan.objects.create(
         cluster="local", action=action, resource=resource, params=params, facts={}, draft={},
-        scope=stored_scope(scope, [{resource: params}]), state=DONE, created_by=author,
+        scope=scope_to_store(scope, [{resource: params}]), state=DONE, created_by=author,
         confirmed_by=author.username, created_at=at, last_progress_at=at,
     )  # fmt: skip
 

@@ -65,7 +65,7 @@ def test_the_login_is_sent_and_never_shown(registry):
     assert "s3cr" not in repr(registry_settings)
     error = failure(settings(registry.url, username="ann", password="wrong"))
     assert error.reason.code == "registry_login"
-    assert error.is_of_registry
+    assert error.has_registry_failed
 
 
 def test_tls_is_checked_against_the_ca(tmp_path):
@@ -83,7 +83,7 @@ def test_tls_is_checked_against_the_ca(tmp_path):
 def test_a_missing_schema_is_not_a_failure_of_the_registry(registry):
     error = failure(settings(registry.url), 7)
     assert error.reason.code == "schema_missing"
-    assert not error.is_of_registry
+    assert not error.has_registry_failed
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_silent_registry_is_given_up_in_time(registry, monkeypatch):
     registry.delay_s = 1
     error = failure(settings(registry.url))
     assert error.reason.code == "registry_silent"
-    assert error.is_of_registry
+    assert error.has_registry_failed
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ class Registry:
         self.asked.append(schema_id)
         self.clock.now_s += self.takes_s
         if not self.is_up:
-            raise RegistryError(Reason("registry_silent", why="x"), is_of_registry=True)
+            raise RegistryError(Reason("registry_silent", why="x"), has_registry_failed=True)
         if schema_id not in SCHEMAS:
             raise RegistryError(Reason("schema_missing", id=schema_id))
         return SCHEMAS[schema_id]
