@@ -18,6 +18,7 @@ from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.log_directory.log_directories import LogDirectories
 from monitoring.gateway.log_offsets import LogOffsets
 from monitoring.gateway.producing import CopyRequest, NewRecord, Producing
 from monitoring.gateway.quota_requests import Quotas
@@ -40,6 +41,7 @@ PAIRS = [
     (RecordPages, fake.FakeRecordPages),
     (Producing, fake.FakeProducing),
     (BrokerdAdmin, fake.FakeBrokerdAdmin),
+    (LogDirectories, fake.FakeLogDirectories),
     (BrokerMetrics, fake.FakeBrokerMetrics),
 ]
 
