@@ -19,7 +19,7 @@ from console.records.masking_rules import is_masked
 from console.records.search_response import disable_buffering, stream_chunks
 from console.records.search_stream import error_text
 from console.segments import (
-    brokerd_lookup,
+    record_lookup,
     compaction_stream,
     find_batches_by_fetch,
     partition_log_diagram,
@@ -82,7 +82,7 @@ def partition_segments(
             if looked_up[1] is not None:
                 answer = read_segments.look_up_time(*arguments, looked_up[1])
             if looked_up != (None, None):
-                page["lookup"] = brokerd_lookup.look_up(
+                page["lookup"] = record_lookup.look_up(
                     answer, log.segments, log.log_start, *looked_up
                 )
         except OffsetNotFound as error:

@@ -34,7 +34,7 @@ def segments_url(cluster: Cluster, configs: dict[str, str] | None = None) -> tup
 
 
 def text_of(page: bytes) -> str:
-    return " ".join(page.decode().split())
+    return re.sub(r"[ \n]+", " ", page.decode())
 
 
 @pytest.fixture
@@ -57,8 +57,7 @@ def test_the_log_of_apache_kafka_is_drawn_from_its_log_directory(
     assert page.count("log-diagram-file") > 3
     assert "log-diagram-file is-active" in page
     assert "of the first 8 batches of each file" in page
-    assert "7 d" in page, "retention.ms"
-    assert "admin port" not in page
+    assert "7 days" in page, "retention.ms"
     assert str(shared_kafka.logs) not in page
 
 
@@ -111,11 +110,10 @@ def pages(client, url: str) -> dict[str, str]:
 
 
 def comparable(page: str) -> str:
-    """A page without its source, tokens, and the time a look-up took."""
-    page = page.replace("the log directory of broker", "broker")
-    page = re.sub(r"The broker finds this offset in \S+|Read from the log directory in \S+: the "
-                  "index and the scan, by the console", "", page)  # fmt: skip
-    return re.sub(r'(csrf|nonce|start=)[^>]*|<time.*?</time>|age-[^ ]*', "", page)
+    """A page without the time that a look-up took, and without the distance of index entries, some
+    of which brokerd has in memory only."""
+    page = re.sub(r"An index entry every \S+", "", page)
+    return re.sub(r"(The broker finds this offset|Read from the log directory) in [^<]+", "", page)
 
 
 def test_the_admin_port_is_asked_if_the_cluster_has_one(at_brokerd, client_of, viewer):
@@ -148,8 +146,9 @@ def test_a_page_shows_the_same_from_the_log_directory_as_from_the_admin_port(
         assert "read from the log directory" in found[query]
         is_masked = "Parts of these records are masked" in found[query]
         assert is_masked == (role == "viewer")
-        assert sizes_of(found[query]) == sizes_of(told[query]), query
-        expected, shown = (closed_only(cards(comparable(each[query]))) for each in (told, found))
+        before, after = comparable(told[query]), comparable(found[query])
+        assert sizes_of(after) == sizes_of(before), query
+        expected, shown = closed_only(cards(before)), closed_only(cards(after))
         assert expected
         assert shown == expected, query
 
