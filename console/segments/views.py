@@ -19,11 +19,11 @@ from console.records.masking_rules import is_masked
 from console.records.search_response import disable_buffering, stream_chunks
 from console.records.search_stream import error_text
 from console.segments import (
-    record_lookup,
     compaction_stream,
     find_batches_by_fetch,
     partition_log_diagram,
     read_segments,
+    record_lookup,
     segment_content,
     start_estimate,
 )

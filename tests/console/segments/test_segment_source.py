@@ -1,4 +1,5 @@
-"""Pages of segments from a log directory: of Apache Kafka, and of brokerd without its admin port."""
+"""Pages of segments from a log directory: of Apache Kafka, and of brokerd as if it had no admin
+port."""
 
 import re
 import uuid
@@ -9,7 +10,7 @@ from confluent_kafka import Producer
 from console.records.models import MaskingRule
 from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
-from tests.console.conftest import PARTITIONS, sample
+from tests.console.conftest import PARTITIONS, content_of, sample
 from tests.console.segments.test_views import sizes_of
 
 OFFSETS = {"log_start_offset": 0, "log_end_offset": 200}
@@ -93,6 +94,20 @@ def test_a_record_of_apache_kafka_is_looked_up_by_offset_and_by_time(at_kafka, c
     assert "The time index has no entry at or before it" in by_time
     outside = text_of(client.get(f"{at_kafka}?offset=200").content)
     assert "The log has the offsets 0 (log start) to 199 (before its end)." in outside
+
+
+@pytest.mark.kafka
+def test_an_estimate_of_apache_kafka_reads_the_closed_segments(
+    db, redis_server, shared_kafka, settings, client_of, viewer
+):
+    cluster = Cluster(slug="local", name="Kafka", bootstrap_servers=shared_kafka.address)
+    url, leader = segments_url(cluster, {"cleanup.policy": "compact"})
+    settings.AERIE_LOG_DIRS = {("local", leader): [str(shared_kafka.logs)]}
+    found = content_of(client_of(viewer).get(f"{url}/estimate")).decode()
+    assert "The active segment is left out" in found
+    settings.AERIE_LOG_DIRS = {}
+    found = content_of(client_of(viewer).get(f"{url}/estimate")).decode()
+    assert "The active segment is included" in found
 
 
 @pytest.fixture
