@@ -36,9 +36,11 @@ class Environment:
             self.problems.append(f"{name} {problem}")
         return "" if problem else value
 
-    def words(self, name: str, rule: Callable[[str], str]) -> list[str]:
-        """A comma-separated list without empty entries, each checked by `rule`."""
-        words = [word.strip() for word in self.text(name).split(",") if word.strip()]
+    def words(
+        self, name: str, rule: Callable[[str], str], separator: str | None = ","
+    ) -> list[str]:
+        """A list without empty entries, each checked by `rule`; separator None = white space."""
+        words = [word.strip() for word in self.text(name).split(separator) if word.strip()]
         for word in words:
             if problem := rule(word):
                 self.problems.append(f"{name}: {word!r} {problem}")

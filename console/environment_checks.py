@@ -9,7 +9,7 @@ setting (`REDIS_URL=… is not …`), or the empty string for a valid value.
 
 import ipaddress
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from urllib.parse import SplitResult, urlsplit
 
@@ -29,6 +29,8 @@ _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?")
 _LOCAL_MASTER = re.compile(r"local(\[(\*|\d+)(,\d+)?\])?|local-cluster\[\d+,\d+,\d+\]|yarn")
 # Characters that are not valid in paths in the configuration files of the stack.
 _NOT_IN_PATHS = ',"\\\n\r'
+_LOG_DIRECTORY = re.compile(r"(?P<slug>[a-zA-Z0-9_-]+)/(?P<broker>[0-9]{1,10})=(?P<path>\S+)")
+_BROKER_ID_MAX = 2**31 - 1
 _HISTORY_SCHEMES = ("file", "s3", "s3a", "hdfs")
 _POSTGRES = ("postgres", "postgresql")
 
@@ -182,6 +184,29 @@ def data_folder(value: str) -> str:
             f"do not allow: choose another path"
         )
     return ""
+
+
+def log_directory(value: str) -> str:
+    """`CLUSTER/BROKER=PATH`: a log directory of a broker."""
+    hint = "write CLUSTER/BROKER=PATH, such as prod/1=/var/lib/kafka/data, without spaces in it"
+    match = _LOG_DIRECTORY.fullmatch(value)
+    if match is None:
+        return f"does not name a log directory of a broker: {hint}"
+    if int(match["broker"]) > _BROKER_ID_MAX:
+        return f"has a broker id above {_BROKER_ID_MAX}: {hint}"
+    if not match["path"].startswith("/"):
+        return f"has a path that is not absolute: {hint}"
+    return ""
+
+
+def log_directories(values: Iterable[str]) -> dict[tuple[str, int], list[str]]:
+    """(slug of the cluster, broker id) → paths, of the valid values."""
+    found: dict[tuple[str, int], list[str]] = {}
+    for value in values:
+        match = _LOG_DIRECTORY.fullmatch(value)
+        if match and not log_directory(value):
+            found.setdefault((match["slug"], int(match["broker"])), []).append(match["path"])
+    return found
 
 
 def secret_keys(text: str) -> str:

@@ -88,6 +88,12 @@ AERIE_ADMIN_PASSWORD_FILE = AERIE_DATA / "admin.password"
 # --- Private targets of outgoing requests: monitoring/egress/url_checks.py ---------------------
 AERIE_EGRESS_ALLOW = _env.words("AERIE_EGRESS_ALLOW", rules.network)
 
+# --- Log directories of brokers: monitoring/gateway/log_directory/ ------------------------------
+# (slug of the cluster, broker id) → paths. Only this setting names paths, no page does.
+AERIE_LOG_DIRS = rules.log_directories(
+    _env.words("AERIE_LOG_DIRS", rules.log_directory, separator=None)
+)
+
 # --- Checks of the values above, and what follows from them ------------------------------------
 _ports = stack_ports.of_stack(
     AERIE_PORT, BROKERD_PORT_BASE, BROKERD_COUNT, ZOOKEEPER_PORT, REDIS_PORT, SPARK_CONNECT_PORT

@@ -199,6 +199,32 @@ _ADMIN_PORTS = {
     "answer_bytes": gettext_noop("it answers more than %(max)d bytes"),
     "answer_values": gettext_noop("it answers more than %(max)d values"),
 }
+# --- Log directories (AERIE_LOG_DIRS) -----------------------------------------------------------
+_LOG_DIRECTORIES = {
+    "log_dir_none": gettext_noop("no log directory of broker %(id)d is set"),
+    "log_dir_without": gettext_noop(
+        "the log directories that are set for broker %(id)d do not have partition %(partition)d of "
+        "%(topic)s"
+    ),
+    "log_dir_refused": gettext_noop(
+        "the console may not read the log directory of broker %(id)d: its user needs the right"
+    ),
+    "log_dir_unreadable": gettext_noop(
+        "the log directory of broker %(id)d cannot be read: %(why)s"
+    ),
+    "log_dir_file_gone": gettext_noop("the broker removed the segment meanwhile"),
+    "log_dir_no_segment": gettext_noop("no segment begins at offset %(offset)d"),
+    "log_dir_no_batch": gettext_noop("no batch starts at byte %(position)d of the segment"),
+    "log_dir_damaged": gettext_noop("the file %(file)s is damaged: %(why)s"),
+    "index_cut": gettext_noop("it ends within an entry"),
+    "index_shorter": gettext_noop("it has become shorter"),
+    "index_negative": gettext_noop("an entry is negative"),
+    "index_order": gettext_noop("its entries do not rise"),
+    "index_beyond": gettext_noop("an entry points behind the end of the log file"),
+    "checkpoint_version": gettext_noop("its version is not 0"),
+    "checkpoint_line": gettext_noop("a line is not valid"),
+    "checkpoint_count": gettext_noop("it has not as many lines as it says"),
+}
 # --- Invalid parts of a cluster's answers -----------------------------------------------------
 _INVALID = {
     "and_more": gettext_noop("and others like these: %(n)d"),
@@ -344,6 +370,7 @@ TEXTS = {
     **_RECORDS,
     **_REGISTRIES,
     **_ADMIN_PORTS,
+    **_LOG_DIRECTORIES,
     **_INVALID,
     **_TOO_MANY,
     **_SAMPLES,

@@ -29,7 +29,7 @@ atexit.register(_remove)
 (_data / "secret.key").write_bytes(Fernet.generate_key())
 for _name in (
     "ZOOKEEPER_CONNECT", "DATABASE_URL", "SPARK_REMOTE", "SPARK_MASTER", "HISTORY_URL",
-    "AERIE_EGRESS_ALLOW", "AERIE_ALLOWED_HOSTS", "AERIE_ADMIN_PASSWORD",
+    "AERIE_EGRESS_ALLOW", "AERIE_ALLOWED_HOSTS", "AERIE_ADMIN_PASSWORD", "AERIE_LOG_DIRS",
 ):  # fmt: skip
     os.environ.pop(_name, None)
 os.environ["AERIE_DATA"] = str(_data)

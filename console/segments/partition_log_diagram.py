@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from console.segments import log_diagram_marks
-from console.segments.brokerd_lookup import LookUp
 from console.segments.log_diagram import LogDiagram, log_diagram_of
 from console.segments.log_diagram_marks import Mark
 from console.segments.log_diagram_scale import OFFSET, SIZE, TIME, Scale
 from console.segments.read_segments import PartitionLog
+from console.segments.record_lookup import LookUp
 from console.ui import numbers, times
 
 

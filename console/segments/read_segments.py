@@ -1,6 +1,6 @@
-"""Reads the segments of a partition from its leader's admin port, which only brokerd has.
+"""Reads the segments of a partition from its leader's admin port or log directory.
 
-The functions raise GatewayError. For other brokers, find_batches_by_fetch.py reads the batches.
+The functions raise GatewayError, Unsupported without either (segment_source.py).
 """
 
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from console.segments.compression import compression_of
 from console.segments.looked_up_offset import offset_at
 from console.segments.masked_sizes import with_rounded_sizes
 from console.segments.retention import SETTINGS, Retention
+from console.segments.segment_source import source_of
 from monitoring.gateway.errors import GatewayError
 from monitoring.gateway.gateway import for_cluster
 from monitoring.gateway.wire.response_limits import TIME_MS_MAX
@@ -33,7 +34,7 @@ class DirtyPart:
 
     @classmethod
     def of(cls, answer: dict[str, Any] | None, *, is_masked: bool) -> "DirtyPart | None":
-        """From the admin port; None = not compacted, or not known."""
+        """From the source; None = not compacted, or not known."""
         if not answer:
             return None
         sizes = [answer["clean_bytes"], answer["dirty_bytes"]]
@@ -51,7 +52,8 @@ class PartitionLog:
     """The log of a partition, with rounded sizes for users who see masked records.
 
     Attributes:
-        segments: oldest first, as the admin port describes them, with these keys added: `name`,
+        source: the name of the source (segment_source.py).
+        segments: oldest first, as the source describes them, with these keys added: `name`,
             `offset_count`, `compression`, `is_rounded`, `index_interval_bytes` (bytes of the log
             for each entry of its offset index), `is_due` and `due_at_ms` (for deletion by the
             retention). An unknown figure is None.
@@ -59,10 +61,11 @@ class PartitionLog:
         log_start, last_stable, high_watermark: None = the broker does not report it.
         sampled_batches: how many batches of each segment were sampled, at most; 0 = of none.
         dirty_part: of a compacted log; None = not known.
-        look_up: how the broker finds the record that was looked up; None if it has none, or none
+        look_up: how the record that was looked up is found; None if it has none, or none
             was.
     """
 
+    source: str
     segments: list[dict[str, Any]]
     size_bytes: int
     uncompressed_bytes: int | None
@@ -98,8 +101,8 @@ def read_partition(
     masked = is_masked(principal, cluster, row.topic)
     _refuse_look_up_if(masked and offset is not None)
     with for_cluster(cluster) as gateway:
-        where = (row.leader, row.topic, row.partition)
-        answer = gateway.brokerd_admin.segments(*where, with_samples=True, offset=offset)
+        source = source_of(gateway, row)
+        answer = source.segments(with_samples=True, offset=offset)
     topic_retention = Retention.of(answer["settings"])
     found = [_without_invalid_times(each) for each in answer["segments"]]
     log_start, high_watermark = answer.get("log_start_offset"), answer.get("high_watermark")
@@ -116,6 +119,7 @@ def read_partition(
         }
         segments.append(shown)
     return PartitionLog(
+        source.name,
         segments,
         rounded_size(size_bytes) if masked else size_bytes,
         _uncompressed_bytes(segments),
@@ -132,7 +136,7 @@ def read_partition(
 def look_up_time(
     principal: Principal, cluster: Cluster, row: PartitionRow, at_ms: int
 ) -> dict[str, Any] | None:
-    """How the broker finds the first record at or after a time; None if no segment has it.
+    """How the first record at or after a time is found; None if no segment has it.
 
     Raises OffsetNotFound; PermissionDenied for users who see masked records: positions reveal the
     sizes of batches.
@@ -140,8 +144,7 @@ def look_up_time(
     _refuse_look_up_if(is_masked(principal, cluster, row.topic))
     with for_cluster(cluster) as gateway:
         offset = offset_at(gateway, row, at_ms)
-        where = (row.leader, row.topic, row.partition)
-        answer = gateway.brokerd_admin.segments(*where, offset=offset, at_ms=at_ms)
+        answer = source_of(gateway, row).segments(offset=offset, at_ms=at_ms)
     look_up: dict[str, Any] | None = answer["look_up"]
     return look_up
 

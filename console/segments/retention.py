@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from monitoring.gateway.log_directory.log_directories import RETENTION_SETTINGS
+
 Json = dict[str, Any]
-SETTINGS = ("cleanup.policy", "retention.ms", "retention.bytes", "min.compaction.lag.ms")
+SETTINGS = RETENTION_SETTINGS
 
 
 @dataclass(frozen=True, slots=True)

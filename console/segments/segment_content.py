@@ -1,4 +1,4 @@
-"""Reads a page of one segment from the admin port: index entries or batches."""
+"""Reads a page of one segment from its source (segment_source.py): index entries or batches."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +8,10 @@ from django.utils.translation import gettext as _
 from console.accounts.principal import Principal
 from console.records.masking_rules import is_masked
 from console.segments.masked_sizes import with_rounded_sizes, without_positions
+from console.segments.segment_source import SegmentSource, source_of
 from monitoring.encryption import SecretUnreadable, decrypt, encrypt
 from monitoring.gateway.errors import OffsetOutOfRange, Refused
-from monitoring.gateway.gateway import Gateway, for_cluster
+from monitoring.gateway.gateway import for_cluster
 from monitoring.models import Cluster
 from monitoring.read_model.row_types import PartitionRow
 
@@ -21,12 +22,13 @@ KINDS = ("offset", "time", "batches")
 
 @dataclass(frozen=True, slots=True)
 class SegmentPage:
-    """A page of the content of a segment, and its files.
+    """A page of the content of a segment, its files, and the name of their source.
 
     `start` and `next_start` (None on the last page): the number of an index entry, or the position
     of a batch, which is encrypted in `next_start` for users who see masked records.
     """
 
+    source: str
     files: list[dict[str, Any]]
     content: dict[str, Any]
     start: int
@@ -54,12 +56,13 @@ def read_segment(
     prefix = f"{row.topic}/{row.partition}/{base_offset}/" if masked and kind == "batches" else ""
     number = parse_start(start, prefix)
     with for_cluster(cluster) as gateway:
-        answer = gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)
+        source = source_of(gateway, row)
+        answer = source.segments()
         found_segments = (e for e in answer["segments"] if e["base_offset"] == base_offset)
         if (segment := next(found_segments, None)) is None:
             raise NoSegment
         try:
-            found = _read_content(gateway, row, base_offset, kind, number)
+            found = _read_content(source, base_offset, kind, number)
         except Refused as error:
             if not number:
                 raise
@@ -73,7 +76,7 @@ def read_segment(
     if prefix and next_start:
         next_start = encrypt(f"{prefix}{next_start}")
     files = files_in_order(with_rounded_sizes(segment) if masked else segment)
-    return SegmentPage(files, found, number, next_start)
+    return SegmentPage(source.name, files, found, number, next_start)
 
 
 def parse_start(text: str, prefix: str = "") -> int:
@@ -112,11 +115,8 @@ def files_in_order(segment: dict[str, Any]) -> list[dict[str, Any]]:
     return [file | {"entries": counts.get(file["name"].rpartition(".")[2])} for file in files]
 
 
-def _read_content(
-    gateway: Gateway, row: PartitionRow, base_offset: int, kind: str, start: int
-) -> dict[str, Any]:
+def _read_content(source: SegmentSource, base_offset: int, kind: str, start: int) -> dict[str, Any]:
     """One page of a segment: index entries from number `start`, or batches from that position."""
-    where = (row.leader, row.topic, row.partition, base_offset)
     if kind == "batches":
-        return gateway.brokerd_admin.batches(*where, start, PAGE_SIZE)
-    return gateway.brokerd_admin.index(*where, kind, start, PAGE_SIZE)
+        return source.batches(base_offset, start, PAGE_SIZE)
+    return source.index(base_offset, kind, start, PAGE_SIZE)

@@ -19,6 +19,7 @@ from console.records.masking_rules import mask_targets
 from console.records.read_records import require_readable
 from console.segments.compactable import CompactablePart, compactable_part
 from console.segments.retention import SETTINGS, Retention
+from console.segments.segment_source import source_of
 from monitoring.error_reason import Reason
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.errors import ClusterUnavailable, GatewayError, Refused
@@ -70,14 +71,14 @@ def start(principal: Principal, cluster: Cluster, row: PartitionRow, now_ms: int
 
 
 def _part(gateway: Gateway, row: PartitionRow, min_lag_ms: int, now_ms: int) -> CompactablePart:
-    """What is read; without the admin port of brokerd the bounds of segments are not known."""
+    """What is read; without a source (segment_source.py) the bounds of segments are not known."""
     log = gateway.wire.offset_ranges(row.topic, request_timeouts.READ_S).get(row.partition)
     if log is None:
         raise ClusterUnavailable(
             Reason("partition_unread", topic=row.topic, partition=row.partition)
         )
     try:
-        answer = gateway.brokerd_admin.segments(row.leader, row.topic, row.partition)
+        answer = source_of(gateway, row).segments()
     except GatewayError:
         return compactable_part(
             log, segments=None, last_stable_offset=None, min_lag_ms=min_lag_ms, now_ms=now_ms

@@ -19,11 +19,11 @@ from console.records.masking_rules import is_masked
 from console.records.search_response import disable_buffering, stream_chunks
 from console.records.search_stream import error_text
 from console.segments import (
-    brokerd_lookup,
     compaction_stream,
     find_batches_by_fetch,
     partition_log_diagram,
     read_segments,
+    record_lookup,
     segment_content,
     start_estimate,
 )
@@ -37,6 +37,7 @@ from console.ui.kafka_number_limits import OFFSET_MAX
 from console.ui.texts import sentence
 from monitoring.clock import now_ms
 from monitoring.gateway.errors import GatewayError, Unsupported
+from monitoring.gateway.log_directory.log_directories import LogDirectoryUnusable
 from monitoring.read_model.row_types import PartitionRow
 from monitoring.records.compaction_estimate import KEYS_MAX
 from monitoring.records.search_limits import BYTES_MAX, SECONDS_MAX
@@ -68,8 +69,9 @@ def partition_segments(
         looked_up = (None, None) if page["is_masked"] else (offset, time_ms)
         try:
             log = read_segments.read_partition(*arguments, at_ms, looked_up[0])
-        except Unsupported:  # no brokerd, or the address of its admin port is not known
+        except Unsupported as error:  # the broker has neither an admin port nor a log directory
             page["is_fetched"] = True
+            page["log_directory_problem"] = _log_directory_problem(error)
             page["fetched"] = _fetched(request, page["row"], form)
             retention = read_segments.read_retention(request.cluster, topic)
             page["is_compacted"] = retention.is_compacted
@@ -80,7 +82,7 @@ def partition_segments(
             if looked_up[1] is not None:
                 answer = read_segments.look_up_time(*arguments, looked_up[1])
             if looked_up != (None, None):
-                page["lookup"] = brokerd_lookup.look_up(
+                page["lookup"] = record_lookup.look_up(
                     answer, log.segments, log.log_start, *looked_up
                 )
         except OffsetNotFound as error:
@@ -134,6 +136,7 @@ def segment(
         except segment_content.NoSegment as error:
             raise gone from error
         page.update(
+            source=found.source,
             files=found.files,
             content=found.content,
             start=found.start,
@@ -206,12 +209,18 @@ def _read_status(page: dict[str, Any], read: Callable[[], None]) -> int:
         return 503
     try:
         read()
-    except Unsupported:
+    except Unsupported as error:
         page["unsupported"] = True
+        page["log_directory_problem"] = _log_directory_problem(error)
     except GatewayError as error:
         page["error"] = sentence(error.message)
         return http_status_of(error)
     return 200
+
+
+def _log_directory_problem(error: Unsupported) -> str:
+    """Why the log directory that is set cannot be used; "" if none is set."""
+    return sentence(error.message) if isinstance(error, LogDirectoryUnusable) else ""
 
 
 def _page(request: ClusterRequest, topic: str, partition: int) -> dict[str, Any]:

@@ -27,6 +27,10 @@ class BrokerdAdmin:
         # Created and used on the gateway's event loop.
         self._client: httpx.AsyncClient | None = None
 
+    def has(self, broker_id: int) -> bool:
+        """Whether the cluster's settings have the address of this broker's admin port."""
+        return str(broker_id) in self._urls.by_broker
+
     def segments(
         self,
         broker_id: int,

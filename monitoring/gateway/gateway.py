@@ -21,6 +21,7 @@ from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.brokerd_admin_urls import AdminUrls
 from monitoring.gateway.errors import Refused
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.log_directory.log_directories import LogDirectories
 from monitoring.gateway.log_offsets import LogOffsets
 from monitoring.gateway.producing import Producing
 from monitoring.gateway.quota_requests import Quotas
@@ -116,6 +117,11 @@ class Gateway:
             raise Refused(Reason("settings_unreadable", why=error.reason)) from error
 
     @cached_property
+    def log_directories(self) -> LogDirectories:
+        """The brokers' log directories that this machine can read (AERIE_LOG_DIRS)."""
+        return LogDirectories(self._cluster.slug, self.log_offsets, self.topics)
+
+    @cached_property
     def broker_metrics(self) -> BrokerMetrics:
         """The metrics of brokers in Prometheus' text format."""
         return BrokerMetrics(self._cluster)
@@ -126,8 +132,8 @@ class Gateway:
             self.brokerd_admin.close()
         clients = (
             "broker_configs", "broker_metrics", "brokerd_admin", "kafka_client_settings", "groups",
-            "log_offsets", "producing", "quotas", "reassignments", "record_pages", "topics",
-            "wire",
+            "log_directories", "log_offsets", "producing", "quotas", "reassignments",
+            "record_pages", "topics", "wire",
         )  # fmt: skip
         for client in ("_settings", *clients):
             self.__dict__.pop(client, None)

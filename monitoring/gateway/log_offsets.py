@@ -10,6 +10,7 @@ from typing import Any
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway import request_timeouts
 from monitoring.gateway.librdkafka import workers
+from monitoring.gateway.log_bounds import LogBounds
 from monitoring.gateway.topic_partition import TopicPartition
 
 
@@ -26,6 +27,11 @@ class LogOffsets:
         found = self._call("log_ranges", list(partitions))
         return found
 
+    def bounds(self, partition: TopicPartition) -> LogBounds | None:
+        """The bounds of one log; None = its leader did not answer."""
+        found: LogBounds | None = self._call("log_bounds", partition, requests=3)
+        return found
+
     def at_time(
         self, partitions: Iterable[TopicPartition], at_ms: int
     ) -> dict[TopicPartition, int | None]:
@@ -35,7 +41,7 @@ class LogOffsets:
         found = self._call("log_offsets_at_time", list(partitions), at_ms)
         return found
 
-    def _call(self, function: str, *arguments: Any) -> Any:
+    def _call(self, function: str, *arguments: Any, requests: int = 2) -> Any:
         timeout_s = request_timeouts.LOG_OFFSETS_READ_S
-        limit_s = 2 * timeout_s + request_timeouts.ADMIN_GRACE_S  # two requests
+        limit_s = requests * timeout_s + request_timeouts.ADMIN_GRACE_S
         return workers.call(function, self._settings, timeout_s, *arguments, limit_s=limit_s)

@@ -35,6 +35,8 @@ KEY = "qOP2v4pAk2Gm503cyMCHU33kkO8omoPSFbihqDUwZWY="
         (rules.host_name, "console.example"),
         (rules.host_name, ".example"),
         (rules.host_name, "*"),
+        (rules.log_directory, "prod/1=/var/lib/kafka/data"),
+        (rules.log_directory, "my_cluster-2/1001=/mnt/k=1"),
         (rules.data_folder, "/home/a person/data"),
         (rules.secret_keys, f"{KEY}\n{KEY}\n"),
         (rules.password, "a-long-password"),
@@ -59,6 +61,14 @@ def test_valid_values_pass(rule: rules.Rule, value: str) -> None:
         (rules.zookeeper_connect, "zk1:2181/", "chroot"),
         (rules.zookeeper_connect, "zk1/a,zk2/b", "chroot"),
         (rules.zookeeper_connect, "zookeeper://zk1:2181", "is a URL"),
+        (rules.log_directory, "/var/lib/kafka", "CLUSTER/BROKER=PATH"),
+        (rules.log_directory, "prod=/var/lib/kafka", "CLUSTER/BROKER=PATH"),
+        (rules.log_directory, "prod/one=/var/lib/kafka", "CLUSTER/BROKER=PATH"),
+        (rules.log_directory, "prod/-1=/var/lib/kafka", "CLUSTER/BROKER=PATH"),
+        (rules.log_directory, "pr od/1=/var/lib/kafka", "CLUSTER/BROKER=PATH"),
+        (rules.log_directory, "prod/1=", "CLUSTER/BROKER=PATH"),
+        (rules.log_directory, "prod/2147483648=/var/lib/kafka", "broker id above"),
+        (rules.log_directory, "prod/1=var/lib/kafka", "not absolute"),
         (rules.redis_url, "127.0.0.1:6379", "redis://:PASSWORD@HOST:6379/0"),
         (rules.redis_url, "http://h:6379", "redis://:PASSWORD@HOST:6379/0"),
         (rules.redis_url, "redis://:6379", "names no host"),
@@ -114,3 +124,12 @@ def test_a_message_shows_no_secret(value: str, shown: str) -> None:
 def test_a_part_of_a_password_in_place_of_the_port_is_not_repeated() -> None:
     assert "hunter" not in rules.database_url("postgres://u:hunter/2@h/aerie")
     assert "hunter" not in rules.without_secrets("postgres://u:hunter/2@h/aerie")
+
+
+def test_a_broker_may_have_several_log_directories() -> None:
+    values = ["prod/1=/a", "prod/1=/b", "prod/2=/a", "test/1=/c", "invalid"]
+    assert rules.log_directories(values) == {
+        ("prod", 1): ["/a", "/b"],
+        ("prod", 2): ["/a"],
+        ("test", 1): ["/c"],
+    }

@@ -38,15 +38,17 @@ def test_all_errors_are_reported_together_and_nothing_starts(command: str, tmp_p
         AERIE_DEMO_RATE="5000",
         AERIE_PORT="9092",
         AERIE_ADMIN_PASSWORD="secret1",
+        AERIE_LOG_DIRS="prod/1=/var/lib/kafka\nprod=/srv",
     )
     assert answer.returncode == 1
     title, *lines = answer.stderr.splitlines()
     assert title == "aerie: nothing was started. Correct this first:"
     assert [line.split()[0].split("=")[0] for line in lines] == [
-        "ZOOKEEPER_HEAP", "SPARK_MASTER", "AERIE_DEMO_RATE", "AERIE_ADMIN_PASSWORD", "Port",
-        "DATABASE_URL",
+        "ZOOKEEPER_HEAP", "SPARK_MASTER", "AERIE_DEMO_RATE", "AERIE_ADMIN_PASSWORD",
+        "AERIE_LOG_DIRS:", "Port", "DATABASE_URL",
     ]  # fmt: skip
-    assert "AERIE_PORT" in lines[4]
+    assert "'prod=/srv' does not name a log directory" in lines[4]
+    assert "AERIE_PORT" in lines[5]
     assert "secret1" not in answer.stderr
     assert not data.exists()
 

@@ -32,6 +32,7 @@ from monitoring.gateway.errors import (
 )
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupDescription
+from monitoring.gateway.log_bounds import LogBounds
 from monitoring.gateway.producing import CopyOutcome, CopyRequest, NewRecord, WriteOutcome
 from monitoring.gateway.reassignment_requests import ReplicaSizes
 from monitoring.gateway.record_pages import LIMIT_MAX, NO_LEADER, RecordPage, UnreadPartition
@@ -54,7 +55,8 @@ DEFAULT_CONFIGS = {
 _CLUSTERS: WeakValueDictionary[str, "FakeCluster"] = WeakValueDictionary()  # by id
 PARTS = (
     "broker_configs", "broker_metrics", "brokerd_admin", "kafka_client_settings", "groups",
-    "log_offsets", "producing", "quotas", "reassignments", "record_pages", "topics", "wire",
+    "log_directories", "log_offsets", "producing", "quotas", "reassignments", "record_pages",
+    "topics", "wire",
 )  # fmt: skip
 
 
@@ -173,6 +175,7 @@ class FakeGateway:
         self.reassignments = FakeReassignments(cluster)
         self.producing = FakeProducing(cluster)
         self.brokerd_admin = FakeBrokerdAdmin(cluster)
+        self.log_directories = FakeLogDirectories(cluster)
         self.broker_metrics = FakeBrokerMetrics(cluster)
 
     def close(self) -> None:
@@ -443,6 +446,12 @@ class FakeLogOffsets:
             for topic, number in partitions
         }
 
+    def bounds(self, partition: TopicPartition) -> LogBounds | None:
+        self._cluster.asked("log_bounds")
+        topic, number = partition
+        end = len(self._cluster.topics[topic].records[number])
+        return LogBounds(self._cluster.topics[topic].starts.get(number, 0), end, end)
+
     def at_time(
         self, partitions: Iterable[TopicPartition], at_ms: int
     ) -> dict[TopicPartition, int | None]:
@@ -662,6 +671,9 @@ class FakeBrokerdAdmin:
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
 
+    def has(self, broker_id: int) -> bool:
+        return False
+
     def segments(
         self,
         broker_id: int,
@@ -709,6 +721,54 @@ class FakeBrokerdAdmin:
     def _get(self, call: str, broker_id: int) -> dict[str, Any]:
         self._cluster.asked(call)
         raise Unsupported(f"broker {broker_id} has no admin address in this cluster's settings")
+
+
+class FakeLogDirectories:
+    """As monitoring.gateway.log_directory.log_directories.LogDirectories where none is set."""
+
+    def __init__(self, cluster: FakeCluster) -> None:
+        self._cluster = cluster
+
+    def has(self, broker_id: int) -> bool:
+        return False
+
+    def segments(
+        self,
+        broker_id: int,
+        topic: str,
+        partition: int,
+        *,
+        with_samples: bool = False,
+        offset: int | None = None,
+        at_ms: int | None = None,
+    ) -> dict[str, Any]:
+        return self._refuse(broker_id)
+
+    def index(
+        self,
+        broker_id: int,
+        topic: str,
+        partition: int,
+        base_offset: int,
+        kind: str,
+        start: int,
+        limit: int,
+    ) -> dict[str, Any]:
+        return self._refuse(broker_id)
+
+    def batches(
+        self,
+        broker_id: int,
+        topic: str,
+        partition: int,
+        base_offset: int,
+        position: int,
+        limit: int,
+    ) -> dict[str, Any]:
+        return self._refuse(broker_id)
+
+    def _refuse(self, broker_id: int) -> dict[str, Any]:
+        raise Unsupported(Reason("log_dir_none", id=broker_id))
 
 
 class FakeBrokerMetrics:

@@ -3,13 +3,14 @@
 The functions are those of `LogOffsets`; they also take the cluster's settings and a time limit.
 """
 
-from confluent_kafka import KafkaException
+from confluent_kafka import IsolationLevel, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from monitoring.clusters.kafka_client_settings import ClientSettings
 from monitoring.gateway.librdkafka.error_mapping import raising_gateway_errors
 from monitoring.gateway.librdkafka.topic_calls import admin_client, wait
+from monitoring.gateway.log_bounds import LogBounds
 from monitoring.gateway.topic_partition import TopicPartition
 
 
@@ -22,6 +23,17 @@ def ranges(
     return {key: range(starts[key], ends[key]) for key in starts.keys() & ends.keys()}
 
 
+def bounds(settings: ClientSettings, timeout_s: int, partition: TopicPartition) -> LogBounds | None:
+    only = [partition]
+    with raising_gateway_errors(), admin_client(settings, timeout_s) as client:
+        found = [
+            _offsets(client, timeout_s, only, OffsetSpec.earliest()),  # type: ignore[no-untyped-call]
+            _offsets(client, timeout_s, only, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED),  # type: ignore[no-untyped-call]
+            _offsets(client, timeout_s, only, OffsetSpec.latest()),  # type: ignore[no-untyped-call]
+        ]
+    return LogBounds(*(each[partition] for each in found)) if all(found) else None
+
+
 def at_time(
     settings: ClientSettings, timeout_s: int, partitions: list[TopicPartition], at_ms: int
 ) -> dict[TopicPartition, int | None]:
@@ -31,14 +43,19 @@ def at_time(
 
 
 def _offsets(
-    client: AdminClient, timeout_s: int, partitions: list[TopicPartition], spec: OffsetSpec
+    client: AdminClient,
+    timeout_s: int,
+    partitions: list[TopicPartition],
+    spec: OffsetSpec,
+    isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
 ) -> dict[TopicPartition, int]:
     """The offsets of the partitions that answered. Raises the error if none did."""
     request = {ClientPartition(*key): spec for key in partitions}
     if not request:
         return {}
     found, failure = {}, None
-    for key, future in client.list_offsets(request, request_timeout=timeout_s).items():
+    futures = client.list_offsets(request, request_timeout=timeout_s, isolation_level=isolation)
+    for key, future in futures.items():
         try:
             found[key.topic, key.partition] = wait(future, timeout_s).offset
         except KafkaException as error:

@@ -41,6 +41,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "describe_group": group_calls.describe_group,
     "committed": group_calls.committed,
     "log_ranges": log_offset_calls.ranges,
+    "log_bounds": log_offset_calls.bounds,
     "log_offsets_at_time": log_offset_calls.at_time,
     "alter_offsets": group_calls.alter_offsets,
     "delete_group": group_calls.delete_group,

@@ -18,6 +18,7 @@ from monitoring.gateway.brokerd_admin import BrokerdAdmin
 from monitoring.gateway.errors import NotFound, OffsetOutOfRange, Refused, Unsupported
 from monitoring.gateway.gateway import Gateway
 from monitoring.gateway.group_admin import GroupAdmin
+from monitoring.gateway.log_directory.log_directories import LogDirectories
 from monitoring.gateway.log_offsets import LogOffsets
 from monitoring.gateway.producing import CopyRequest, NewRecord, Producing
 from monitoring.gateway.quota_requests import Quotas
@@ -40,6 +41,7 @@ PAIRS = [
     (RecordPages, fake.FakeRecordPages),
     (Producing, fake.FakeProducing),
     (BrokerdAdmin, fake.FakeBrokerdAdmin),
+    (LogDirectories, fake.FakeLogDirectories),
     (BrokerMetrics, fake.FakeBrokerMetrics),
 ]
 
@@ -266,6 +268,7 @@ def test_records_before_an_offset_are_deleted(gateway, name, produce):
     assert gateway.topics.delete_records(name, {0: 1}) == {}, "they are deleted already"
     assert list(gateway.topics.delete_records(name, {0: 3, 1: 9})) == [1]
     assert gateway.log_offsets.ranges(keys)[keys[0]] == range(3, 3)
+    assert gateway.log_offsets.bounds(keys[0]) == (3, 3, 3)
     with pytest.raises(OffsetOutOfRange):
         gateway.topics.delete_records(name, {0: 99})
 
@@ -468,6 +471,18 @@ def test_segments_of_a_cluster_without_admin_ports_raise_unsupported(gateway, na
         lambda: gateway.brokerd_admin.events(1, 0, 10),
     ):
         with pytest.raises(Unsupported, match="no admin address"):
+            ask()
+
+
+def test_segments_of_a_cluster_without_log_directories_raise_unsupported(gateway, name):
+    assert not gateway.brokerd_admin.has(1)
+    assert not gateway.log_directories.has(1)
+    for ask in (
+        lambda: gateway.log_directories.segments(1, name, 0),
+        lambda: gateway.log_directories.index(1, name, 0, 0, "offset", 0, 10),
+        lambda: gateway.log_directories.batches(1, name, 0, 0, 0, 10),
+    ):
+        with pytest.raises(Unsupported, match="no log directory"):
             ask()
 
 

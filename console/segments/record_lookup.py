@@ -1,4 +1,4 @@
-"""How the broker finds a record, step by step, as its admin port answers it. Pure.
+"""How a record is found, step by step, as the source of segments answers it. Pure.
 
 offset → the last segment that begins at or before it → the last entry of the segment's offset
 index at or before it → the batches from that position on → the batch that holds it
@@ -24,7 +24,7 @@ class LookUp:
     Attributes:
         at_ms: the time that was looked up; None = an offset was.
         time_entry: the entry of the time index; None = it has none at or before the time.
-        took_ms: how long the broker takes to find `offset`.
+        took_ms: how long the broker, or the console in its log directory, takes to find `offset`.
         near_segments: the base offsets around `segment`, of `segment_count` in the log.
         entry: the index entry; None = the segment's index has none at or before the offset.
         near_entries: the entries around it, of `entry_count` in the index.
@@ -66,7 +66,7 @@ def look_up(
     offset: int | None,
     at_ms: int | None,
 ) -> LookUp:
-    """The steps in the answer of the admin port to a look-up of `offset` or `at_ms`. `segments`:
+    """The steps in the answer of the source to a look-up of `offset` or `at_ms`. `segments`:
     oldest first.
 
     Raises OffsetNotFound if no batch holds the record.

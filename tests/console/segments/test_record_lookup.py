@@ -2,8 +2,8 @@
 
 import pytest
 
-from console.segments.brokerd_lookup import look_up
 from console.segments.looked_up_offset import OffsetNotFound, OffsetOutside
+from console.segments.record_lookup import look_up
 
 SEGMENTS = [{"base_offset": base, "next_offset": base + 100} for base in (0, 100, 200, 300)]
 
