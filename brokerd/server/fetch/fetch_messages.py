@@ -111,7 +111,7 @@ class ServedFetch:
         """The answer, of so many partitions, comes later: reserves its slot."""
         if self._slot is None:
             connection = self._connection
-            self._since = self._handler.purgatory.times.leaves(connection, ApiKey.FETCH)
+            self._since = self._handler.purgatory.times.begin_wait(connection, ApiKey.FETCH)
             self._slot = connection.output.reserve(PARTITION_BYTES * count)
 
     def _serve(self, wanted: list[FetchPartition]) -> Steps[None]:
@@ -139,6 +139,7 @@ class ServedFetch:
                 self._leave_receive(len(attempt.partitions) + len(attempt.unknown or ()))
                 pending_reads.requests += not had_pending_reads
                 had_pending_reads = True
+                # True if it loaded its own reads, not only waited for another request's
                 reads += yield pending_reads.load_for(
                     connection, attempt.pending_reads, lambda: not connection.closed
                 )
@@ -148,7 +149,7 @@ class ServedFetch:
                 yield from self._send(attempt)
                 return
             # without a slot it is still in its receive: nothing has moved since the attempt
-            elif self._slot is None or not (self._fetch.has_moved or attempt.has_moved):
+            elif self._slot is None or not (self._fetch.has_more_dirty or attempt.has_moved):
                 self._delay(attempt, self._ends_s - monotonic())
                 return
             else:  # partitions with many appends move again at once: do not try without pause
@@ -169,7 +170,7 @@ class ServedFetch:
         if self._unknown is None:
             self._unknown = attempt.unknown or []
             fetch.leave_out(set(map(_REPLY_KEY, self._unknown)))
-        waits_on: Iterable[Partition | Session] = attempt.partitions
+        waits_on: Collection[Partition | Session] = attempt.partitions
         if attempt.min_bytes > 1:
             self._min_bytes = MinBytesTracker(self._handler.led, self._request, fetch, attempt)
         if fetch.session is not None:

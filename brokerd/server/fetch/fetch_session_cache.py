@@ -69,7 +69,7 @@ class FetchContext:
         self.session = session
 
     def next_partitions(self) -> list[FetchPartition]:
-        """Those to read now; `has_moved` then says whether others were added since."""
+        """Those to read now; `has_more_dirty` then says whether others were added since."""
         session = self.session
         if session is not None:
             self._moves = session.moves
@@ -86,7 +86,7 @@ class FetchContext:
         return self.session is not None and len(self.session.dirty) < len(self.session.partitions)
 
     @property
-    def has_moved(self) -> bool:
+    def has_more_dirty(self) -> bool:
         """Whether others are to be read than `next_partitions` returned last."""
         return self.session is not None and self.session.moves != self._moves
 

@@ -88,7 +88,7 @@ class Connection(Sender):
         """Whether the client has neither sent nor read anything since then, though the broker
         waited for it: not while it is being answered, is muted, or waits for a receive buffer."""
         awaited = self._reading and not (self.output.unanswered or self._mutes)
-        its_turn = self._writing or self._left or awaited
+        its_turn = self._writing or self._client_closed or awaited
         return self.active_at < moment and its_turn
 
     @property
@@ -268,7 +268,7 @@ class Connection(Sender):
 
     def _client_left(self) -> None:
         """The client has closed its side. Whether it still reads is seen when it is answered."""
-        self._left = True
+        self._client_closed = True
         if self.output.unanswered or self.output.unsent or self._router.has_unappended:
             self.end("it has closed")
         else:

@@ -52,7 +52,7 @@ class AppendFuture:
 
     def set_result(self, result: AppendResult | KafkaError) -> None:
         """Set the result; raises what `on_done` raises."""
-        self.result = result.alone() if isinstance(result, KafkaError) else result
+        self.result = result.without_frames() if isinstance(result, KafkaError) else result
         if self.on_done is not None:
             self.on_done()
 
@@ -258,7 +258,7 @@ def _done(batch: bytearray, work: Work | None) -> Batch | KafkaError:
     try:
         return validate_and_recompress(batch, work)
     except KafkaError as error:
-        return error.alone()  # its frames hold what had been decompressed
+        return error.without_frames()  # its frames hold what had been decompressed
     except BaseException as error:  # a codec that panics raises no Exception
         logger.error("a batch could not be looked at", exc_info=error)
         return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "unexpected error in the broker")

@@ -88,7 +88,7 @@ class ProduceHandler:
         self._work: dict[Partition, dict[int, Work]] = {}
         self.unappended: list[Any] = []  # of each: RecognisedRun or ParsedRequest
         self.append_tick: Callable[[], None] = self.append_all
-        """Appends the Produces of all clients of the tick; set by the router (`loop_tick`)."""
+        """`append_all`, and the tick notes whose replies are ready (`LoopTick.append_tick`)."""
 
     def add_run(
         self, connection: Connection, buffer: bytearray, view: memoryview, position: int, end: int
@@ -188,7 +188,7 @@ class ProduceHandler:
         try:
             partition = writable_partition(self._led, request, wanted, header)
         except KafkaError as error:
-            return error.alone()
+            return error.without_frames()
         assert wanted.records is not None
         try:
             work = validate_messages(
@@ -196,7 +196,7 @@ class ProduceHandler:
                 f"{wanted.topic}-{wanted.partition}", self._clock.now_ms(),
             )  # fmt: skip
         except KafkaError as error:
-            return partition, error.alone()
+            return partition, error.without_frames()
         batches = self._batches.setdefault(partition, [])
         if work is not None:
             self._work.setdefault(partition, {})[len(batches)] = work
@@ -220,11 +220,11 @@ class ProduceHandler:
         queues = self._queues
         now_ms = self._clock.now_ms()
         outcomes: Outcomes = {}
-        now = pending
+        at_once = pending
         if len(pending) > FIRST_USES_MAX:
             outcomes = self._put_off_first_uses(waiting, pending, work)
-            now = {each: pending[each] for each in pending if each not in outcomes}
-        for partition, batches in now.items():
+            at_once = {each: pending[each] for each in pending if each not in outcomes}
+        for partition, batches in at_once.items():
             if work or queues.by_partition:
                 todo = work.get(partition)
                 if todo or partition in queues.by_partition:
@@ -234,7 +234,7 @@ class ProduceHandler:
             try:
                 outcomes[partition] = partition.append(batches, now_ms)
             except KafkaError as error:
-                outcomes[partition] = error.alone()
+                outcomes[partition] = error.without_frames()
             except Exception:
                 logger.exception("append to %s-%d failed", partition.topic, partition.index)
                 outcomes[partition] = KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -299,13 +299,13 @@ class ProduceHandler:
                 frames.append(pack(correlation_id, base_offset, append_time_ms, log_start))
                 continue
             if frames and acks:
-                connection.output.add(b"".join(frames))
+                connection.output.add_uncounted(b"".join(frames))
             frames = []
             self._answer_parsed(
                 connection, *_as_parsed(memo, correlation_id, pending, index), outcomes
             )
         if frames and acks:
-            connection.output.add(b"".join(frames))
+            connection.output.add_uncounted(b"".join(frames))
 
     def _answer_parsed(
         self,
