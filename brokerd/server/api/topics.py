@@ -33,7 +33,7 @@ class TopicHandlers:
         results = await self.cluster.topics.create(
             wanted,
             timeout_ms=milliseconds(request.timeout),
-            validate_only=getattr(request, "validate_only", False),
+            validate_only=request.validate_only,
         )
         answers = _Creations(
             self.settings.now, context.api_version, has_ids=not request.validate_only

@@ -60,8 +60,8 @@ class ServedFetch:
     before the next attempt, so the last attempt reads from the disk itself."""
 
     __slots__ = (
-        "_connection", "_ends_s", "_fetch", "_handler", "_header", "_min_bytes", "_request",
-        "_since", "_slot", "_unknown", "answered_alone",
+        "_connection", "_ends_s", "_fetch", "_handler", "_header", "_request", "_since", "_slot",
+        "_tracker", "_unknown", "answered_alone",
     )  # fmt: skip
 
     def __init__(
@@ -82,7 +82,7 @@ class ServedFetch:
         self._fetch = fetch
         # of the partitions unknown at the first attempt, not read again; None until it has ended
         self._unknown: list[FetchReply] | None = None
-        self._min_bytes: MinBytesTracker | None = None
+        self._tracker: MinBytesTracker | None = None
         self._ends_s = monotonic() + request.max_wait_ms / 1000
         self._since = since
         self._slot = slot
@@ -172,7 +172,7 @@ class ServedFetch:
             fetch.leave_out(set(map(_REPLY_KEY, self._unknown)))
         waits_on: Collection[Partition | Session] = attempt.partitions
         if attempt.min_bytes > 1:
-            self._min_bytes = MinBytesTracker(self._handler.led, self._request, fetch, attempt)
+            self._tracker = MinBytesTracker(self._handler.led, self._request, fetch, attempt)
         if fetch.session is not None:
             waits_on = (fetch.session,)
         purgatory = self._handler.purgatory
@@ -181,7 +181,7 @@ class ServedFetch:
         )
 
     def _may_be_enough(self, moved: Collection[Partition]) -> bool:
-        return self._min_bytes is None or self._min_bytes.is_worth_an_attempt(moved)
+        return self._tracker is None or self._tracker.is_worth_an_attempt(moved)
 
     def _send(self, attempt: FetchAttempt) -> Steps[None]:
         try:

@@ -12,7 +12,7 @@ import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.assign_offsets import AppendResult
-from brokerd.log.log_validator.validate_and_recompress import Work
+from brokerd.log.log_validator.validate_and_recompress import RecordWork
 from brokerd.log.log_validator.validate_records import Rules
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
@@ -25,7 +25,7 @@ from tests.brokerd.log.support import NOW_MS, batch, headers, records
 from tests.brokerd.replication.support import replica, state
 from tests.support.manual_clock import ManualClock
 
-GZIP = Work(Codec.GZIP, 9, Rules(), False, 1 << 20)
+GZIP = RecordWork(Codec.GZIP, 9, Rules(), False, 1 << 20)
 TOO_SMALL = GZIP._replace(max_message_bytes=10)
 
 
@@ -64,7 +64,9 @@ class Bench:
     def lead(self, version: int, leader: int = 1) -> None:
         self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)), 0)
 
-    def add(self, work: Work | None, *batches: memoryview, at: int = 0) -> tuple[AppendFuture, ...]:
+    def add(
+        self, work: RecordWork | None, *batches: memoryview, at: int = 0
+    ) -> tuple[AppendFuture, ...]:
         client: Any = self.client
         todo = {} if work is None else {at: work}
         return self.queues.add(client, self.partition, batches or (batch(),), todo)
