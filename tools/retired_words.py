@@ -17,6 +17,11 @@ SKIPPED = ("docs/decisions", "bench/results", "tests/tools", "docs/glossary.md",
            "bench/in_checkout/names.py", "tests/browser/vendor")  # fmt: skip
 
 RETIRED = {
+    "loaned_bytes": "held_bytes",
+    "lent_bytes": "held_elsewhere_bytes",
+    "has_others": "has_more_connections",
+    "problems_of_added": "listener_problems",
+    "initial_delay": "is_initial_delay",
     "monitoring.schema_registry.proto_known_encode": "monitoring.schema_registry.encode_well_known_types",  # noqa: E501
     "reports/ahead.html": "reports/queue_position.html",
     "monitoring.own_topics": "monitoring.console_topics",

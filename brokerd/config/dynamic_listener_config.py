@@ -100,9 +100,8 @@ def _covers(wide: str, narrow: str) -> bool:
 
 def _requires_as_much(tls: SslConfigs | None, of_file: SslConfigs | None) -> bool:
     """Whether clients need the same certificates as at that of the file, where it wants some."""
-    return _required_truststore(of_file) is None or _required_truststore(
-        tls
-    ) == _required_truststore(of_file)
+    required = _required_truststore(of_file)
+    return required is None or _required_truststore(tls) == required
 
 
 def _required_truststore(tls: SslConfigs | None) -> Store | None:

@@ -125,8 +125,8 @@ def _item(shape: FieldShape, flexible: bool) -> Walker:
         return _fixed(_SIZES[shape.kafka_type])
     if flexible:
         return Walker(_walk_compact, -1, 1)
-    legacy = _INT16 if shape.kafka_type == "string" else _INT32
-    return Walker(_sized(legacy), -1, legacy.size)
+    layout = _INT16 if shape.kafka_type == "string" else _INT32
+    return Walker(_sized(layout), -1, layout.size)
 
 
 def _fixed(size: int) -> Walker:
@@ -148,9 +148,9 @@ def _within(view: memoryview, end: int) -> int:
     return end
 
 
-def _sized(legacy: Struct) -> Walk:
+def _sized(layout: Struct) -> Walk:
     def walk(view: memoryview, position: int, progress: Progress) -> int:
-        size, position = _read_length(legacy, view, position)
+        size, position = _read_length(layout, view, position)
         return position if size < 0 else _within(view, position + size)
 
     return walk

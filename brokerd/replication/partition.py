@@ -261,9 +261,6 @@ class Partition:
         follower.fetched(offset, self.log.log_end_offset, now_ms)
         self.advance()
 
-    def follower(self, follower_id: int) -> Follower | None:
-        return self._followers.get(follower_id)
-
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """The answer to OffsetForLeaderEpoch: (epoch, its end offset). Raises KafkaError."""
         log = self.log

@@ -39,7 +39,8 @@ def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> Non
         context.reply(ticket, OffsetsReply(outcome))
         return
     if group is None:
-        # not `founded`, which counts the name: these records store it, and a sweep forgets the rest
+        # not `founded`, which counts the name: the records store it, and where they could not be
+        # written the next sweep removes the group
         group = Group(request.group_id, context.state.member_memory)
         context.state.groups[request.group_id] = group
     context.write(records, partial(answer_offsets, ticket, outcome))
