@@ -140,7 +140,7 @@ class KafkaError(Exception):
         self.code = code
         self.message = message
 
-    def alone(self) -> Self:
+    def without_frames(self) -> Self:
         """Itself, without the frames through which it was raised: one that is kept would keep all
         that they refer to."""
         self.__traceback__ = self.__context__ = self.__cause__ = None

@@ -20,6 +20,11 @@ RETIRED = {
     "stored_scope": "scope_to_store",
     "registry_errors": "raising_gateway_errors",
     "error.is_of_registry": "error.has_registry_failed",
+    "loaned_bytes": "held_bytes",
+    "lent_bytes": "held_elsewhere_bytes",
+    "has_others": "has_more_connections",
+    "problems_of_added": "listener_problems",
+    "initial_delay": "is_initial_delay",
     "monitoring.schema_registry.proto_known_encode": "monitoring.schema_registry.encode_well_known_types",  # noqa: E501
     "reports/ahead.html": "reports/queue_position.html",
     "monitoring.own_topics": "monitoring.console_topics",

@@ -78,7 +78,8 @@ class StoppedBroker:
 
 @contextmanager
 def stopped_broker(connect: str, name: str) -> Iterator[StoppedBroker | None]:
-    """The broker with this id ('': the default of all); None if it (for '': any) runs."""
+    """The broker with this id, or for '' the default of all brokers. None if that broker runs, or
+    for '' if any broker runs."""
     with zookeeper_session.session(connect, "does not say which brokers run") as client:
         running = client.get_children(paths.BROKER_IDS)
         runs = name in running if name else bool(running)

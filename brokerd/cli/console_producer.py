@@ -111,9 +111,9 @@ def _settings(options: Options) -> dict[str, str]:
 
 
 def read_lines(stdin: TextIO, line_max: int, *, prompt: bool = False) -> Iterator[str | None]:
-    """Lines without their ends, each of which is, as for Java, a LF, a CR or a CR with a LF. None
-    stands for one of more than `line_max` characters: no record is so long, and a line that comes
-    from a pipe or a device may never end."""
+    """Lines without their line ends (as in Java LF, CR, or CR LF). A line of more than `line_max`
+    characters is given as None: no record is so long, and a line of a pipe or a device may never
+    end."""
     while True:
         if prompt:
             print(">", end="", flush=True)

@@ -14,9 +14,8 @@ from brokerd.cli.options import CliError
 from brokerd.errors import KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import file_names
-from brokerd.log.indexes import time_index
 from brokerd.log.io.scan_batches import walk_headers
-from brokerd.protocol.records import BatchHeader, iter_records
+from brokerd.protocol.records import NO_TIMESTAMP, BatchHeader, iter_records
 
 _OFFSET_ENTRY = struct.Struct(">ii")
 _TIME_ENTRY = struct.Struct(">qi")
@@ -82,7 +81,7 @@ def time_index_lines(
         yield _sanity(file, _TIME_ENTRY, raw)
         return
     positions = _entries_in_use(_OFFSET_ENTRY, _sibling(file, file_names.INDEX).read_bytes())
-    previous = time_index.NO_TIMESTAMP
+    previous = NO_TIMESTAMP
     with open(_sibling(file, file_names.LOG), "rb") as data:
         for timestamp, relative in _entries_in_use(_TIME_ENTRY, raw):
             start = _position_before(positions, relative)
@@ -124,7 +123,7 @@ def _largest_timestamp(fd: int, position: int, header: BatchHeader, mismatches: 
     batch = memoryview(os.pread(fd, header.size_bytes, position))
     try:
         times = (record.timestamp_ms for record in iter_records(header, batch))
-        return max(times, default=time_index.NO_TIMESTAMP)
+        return max(times, default=NO_TIMESTAMP)
     except (KafkaError, IndexError, ValueError):
         mismatches.failed = True
         return header.max_timestamp

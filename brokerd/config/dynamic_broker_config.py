@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from brokerd.config.all_dynamic_configs import UpdateMode, known_setting
 from brokerd.config.broker_config import BrokerConfig, is_honoured, parse_setting
-from brokerd.config.dynamic_listener_config import problems_of_added, with_barred_dirs
+from brokerd.config.dynamic_listener_config import listener_problems, with_barred_dirs
 from brokerd.config.listeners import LISTENER_SETTINGS, is_listener_limit
 from brokerd.config.ssl_configs import PREFIX, tls_key_of_listener
 
@@ -44,17 +44,17 @@ class DynamicBrokerConfig:
 
     def effective(self) -> tuple[BrokerConfig, list[str]]:
         """The settings in effect, and a sentence for each dynamic setting that is invalid."""
-        config, problems, of_listeners = self.apart()
+        config, problems, of_listeners = self.effective_with_listener_problems()
         return config, problems + of_listeners
 
-    def apart(self) -> tuple[BrokerConfig, list[str], list[str]]:
+    def effective_with_listener_problems(self) -> tuple[BrokerConfig, list[str], list[str]]:
         """As `effective`, but problems of listeners are apart; if there are any, the listeners of
         the file are in effect."""
         taken, problems = self._taken()
         listeners = {name: text.strip() for name, text in self.own.items() if is_of_listeners(name)}
         of_listeners: list[str] = []
         config = self.static.with_changes({**taken, **listeners}, of_listeners)
-        of_listeners = of_listeners or problems_of_added(self.static, config)
+        of_listeners = of_listeners or listener_problems(self.static, config)
         if of_listeners:
             return self.static.with_changes(taken, []), problems, of_listeners
         return with_barred_dirs(self.static, config), problems, []
@@ -71,7 +71,7 @@ class DynamicBrokerConfig:
         taken: dict[str, str] = {}
         problems: list[str] = []
         for name, text in (*self.defaults.items(), *self.own.items()):
-            if not _is_live(name):
+            if not _applies_at_once(name):
                 continue
             try:
                 parse_setting(name, text.strip())
@@ -98,5 +98,5 @@ def is_of_listeners(name: str) -> bool:
     return name in LISTENER_SETTINGS or tls_key_of_listener(name) != ("", "")
 
 
-def _is_live(name: str) -> bool:
+def _applies_at_once(name: str) -> bool:
     return is_honoured(name) and not is_read_only(name)

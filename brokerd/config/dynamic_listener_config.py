@@ -25,39 +25,43 @@ _LOCAL = "localhost"
 T = TypeVar("T")
 
 
-def problems_of_added(file: BrokerConfig, wanted: BrokerConfig) -> list[str]:
+def listener_problems(static: BrokerConfig, wanted: BrokerConfig) -> list[str]:
     """What is wrong with new or changed listeners, before names are looked up."""
-    found = [*_changed(file, wanted), *_added(file, wanted), *_advertised_elsewhere(file, wanted)]
+    found = [
+        *_changed(static, wanted),
+        *_added(static, wanted),
+        *_advertised_elsewhere(static, wanted),
+    ]
     return [f"{'; '.join(found)}. {IN_THE_FILE}"] if found else []
 
 
-def _changed(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
+def _changed(static: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
     bound = {each.name: each for each in wanted.listeners}
-    for each in file.listeners:
+    for each in static.listeners:
         if bound.get(each.name) != each:
             yield f"listeners: {each} is of the properties file and stays as it is there"
-        elif not _asks_as_much(wanted.tls.get(each.name), file.tls.get(each.name)):
+        elif not _requires_as_much(wanted.tls.get(each.name), static.tls.get(each.name)):
             yield f"listener.name.{each.name.lower()}.ssl: who may come in stays as in the file"
-    for name, advertised in file.advertised_listeners.items():
+    for name, advertised in static.advertised_listeners.items():
         if wanted.advertised_listeners.get(name) != advertised:
             unchanged = "is of the properties file and stays as it is there"
             yield f"advertised.listeners: {advertised} {unchanged}"
 
 
-def _added(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
-    names = {each.name for each in file.listeners}
+def _added(static: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
+    names = {each.name for each in static.listeners}
     added = [each for each in wanted.listeners if each.name not in names]
     if len(added) > ADDED_MAX:
         yield f"listeners: {len(added)} besides those of the properties file, {ADDED_MAX} may be"
-    hosts = {each.host for each in file.listeners}
+    hosts = {each.host for each in static.listeners}
     for each in added:
         if address(each.host) is None and each.host not in {*hosts, _LOCAL}:
             yield f"listeners: {each} has a name that no listener of the properties file has"
 
 
-def _advertised_elsewhere(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
-    advertised = file.advertised_listeners
-    hosts = {each.host for each in (*file.listeners, *advertised.values())}
+def _advertised_elsewhere(static: BrokerConfig, wanted: BrokerConfig) -> Iterator[str]:
+    advertised = static.advertised_listeners
+    hosts = {each.host for each in (*static.listeners, *advertised.values())}
     bound = {each.name: each for each in wanted.listeners}
     for name, each in wanted.advertised_listeners.items():
         if name in advertised:
@@ -70,14 +74,14 @@ def _advertised_elsewhere(file: BrokerConfig, wanted: BrokerConfig) -> Iterator[
 
 
 def reaches_further(
-    file: BrokerConfig, tls: SslConfigs | None, bound_to: str, find: Callable[[str], str]
+    static: BrokerConfig, tls: SslConfigs | None, bound_to: str, find: Callable[[str], str]
 ) -> bool:
     """Whether a listener at this address may let in a client that no listener of the file lets in.
     It does not if the file has a listener that everybody who reaches this address reaches, too, and
     that wants no certificate which this one does not want. `find` looks up names."""
     return not any(
-        _covers(find(each.host), bound_to) and _asks_as_much(tls, file.tls.get(each.name))
-        for each in file.listeners
+        _covers(find(each.host), bound_to) and _requires_as_much(tls, static.tls.get(each.name))
+        for each in static.listeners
     )
 
 
@@ -94,12 +98,13 @@ def _covers(wide: str, narrow: str) -> bool:
     return outer == inner
 
 
-def _asks_as_much(tls: SslConfigs | None, of_file: SslConfigs | None) -> bool:
+def _requires_as_much(tls: SslConfigs | None, of_file: SslConfigs | None) -> bool:
     """Whether clients need the same certificates as at that of the file, where it wants some."""
-    return _asked(of_file) is None or _asked(tls) == _asked(of_file)
+    required = _required_truststore(of_file)
+    return required is None or _required_truststore(tls) == required
 
 
-def _asked(tls: SslConfigs | None) -> Store | None:
+def _required_truststore(tls: SslConfigs | None) -> Store | None:
     return tls.truststore if tls is not None and tls.client_auth == "required" else None
 
 
@@ -117,15 +122,15 @@ def _is_loopback(host: str) -> bool:
     return host == _LOCAL if found is None else found.is_loopback
 
 
-def with_barred_dirs(file: BrokerConfig, wanted: BrokerConfig) -> BrokerConfig:
+def with_barred_dirs(static: BrokerConfig, wanted: BrokerConfig) -> BrokerConfig:
     """The same, but a store whose file the properties file does not name must not lie in a log
     directory, where clients could have written it (`Store.barred_dirs`)."""
 
-    named = {text for name, text in file.raw.items() if name.endswith(".location")}
+    named = {text for name, text in static.raw.items() if name.endswith(".location")}
 
     def barred(store: Store) -> Store:
         is_of_file = store.location in {"", *named}
-        return store if is_of_file else replace(store, barred_dirs=file.log_dirs)
+        return store if is_of_file else replace(store, barred_dirs=static.log_dirs)
 
     return replace(
         wanted,

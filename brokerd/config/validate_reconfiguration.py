@@ -52,7 +52,7 @@ def validate_change(
         if name
         else DynamicBrokerConfig(static=settings.static, defaults=wanted, own=settings.own)
     )
-    config, _, problems = after.apart()
+    config, _, problems = after.effective_with_listener_problems()
     touched = changed.keys() | (held.keys() - wanted.keys())
     if any(map(is_of_listeners, touched)):
         if problems:

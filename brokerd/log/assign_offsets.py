@@ -14,9 +14,7 @@ from typing import Any, Final, NamedTuple
 from brokerd.errors import ErrorCode
 from brokerd.log import producer_state_manager
 from brokerd.log.producer_state_manager import ProducerBatch, ProducerStateManager, last_sequence_of
-from brokerd.protocol.records import LOG_APPEND_TIME, BatchHeader, write_crc
-
-Buffer = memoryview | bytearray
+from brokerd.protocol.records import LOG_APPEND_TIME, BatchHeader, Buffer, write_crc
 
 # From byte 21: attributes, last offset delta, (base timestamp), max timestamp, producer id,
 # producer epoch, base sequence.
@@ -132,7 +130,6 @@ def stage_replicated(batches: Sequence[tuple[BatchHeader, Buffer]]) -> Staged:
     staged.buffers = [view for _, view in batches]
     for header, view in batches:
         staged.rows.append((header.last_offset, len(view), header.max_timestamp))
-        staged.results.append(AppendResult(header.base_offset, header.last_offset, -1, None, False))
         staged.size_bytes += len(view)
         staged.max_timestamp_ms = max(staged.max_timestamp_ms, header.max_timestamp)
         staged.next_offset = header.last_offset + 1

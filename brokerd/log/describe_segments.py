@@ -12,13 +12,19 @@ from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log import file_names
 from brokerd.log.indexes import offset_index, time_index
 from brokerd.log.indexes.offset_index import CorruptIndexError
-from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
+from brokerd.log.indexes.time_index import TimeIndex
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.scan_batches import walk_headers
 from brokerd.log.log_context import raises_storage_error, storage_error
 from brokerd.log.segments.log_segment import LogSegment
 from brokerd.log.unified_log import UnifiedLog
-from brokerd.protocol.records import HEADER_BYTES, BatchHeader, crc_matches, read_header
+from brokerd.protocol.records import (
+    HEADER_BYTES,
+    NO_TIMESTAMP,
+    BatchHeader,
+    crc_matches,
+    read_header,
+)
 
 Kind = Literal["offset", "time"]
 NEAR = 2

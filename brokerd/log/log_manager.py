@@ -3,8 +3,8 @@
 Periodic tasks are in `scheduled_tasks`; slow disk work goes through `submit` (`io.disk_jobs`).
 
 A deleted log is renamed at once and removed later. If a new partition finds the log of an older
-topic with the same name, that is renamed to `-stray` and never removed. Every error of a disk is
-passed to `on_failing`; then `take_failed` takes the log directory offline.
+topic with the same name, that is renamed to `-stray` and never removed. The first lasting error of
+a log directory calls `on_failing`; then `take_failed` takes the directory offline.
 """
 
 import logging

@@ -27,7 +27,7 @@ from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT32_MAX
 from brokerd.log import producer_snapshot
-from brokerd.log.assign_offsets import AppendResult, Buffer, stage, stage_replicated
+from brokerd.log.assign_offsets import AppendResult, stage, stage_replicated
 from brokerd.log.end_transaction_marker import read_marker
 from brokerd.log.io.open_files import FileRange
 from brokerd.log.io.page_cache import NotInPageCache, PendingFilesRead
@@ -37,11 +37,12 @@ from brokerd.log.local_log import LocalLog
 from brokerd.log.log_context import LogContext, raises_storage_error
 from brokerd.log.producer_state_manager import NO_TXN, ProducerStateManager
 from brokerd.log.should_roll import should_roll
-from brokerd.protocol.records import BatchHeader
+from brokerd.protocol.records import BatchHeader, Buffer
 
 logger = logging.getLogger(__name__)
 
 BUFFERS_MAX: Final = 1024
+"""What one pwritev takes (IOV_MAX)."""
 
 
 class UnifiedLog:
@@ -279,9 +280,7 @@ class UnifiedLog:
         ]
 
     @raises_storage_error
-    def append_replicated(
-        self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int
-    ) -> list[AppendResult]:
+    def append_replicated(self, batches: Sequence[tuple[BatchHeader, Buffer]], now_ms: int) -> None:
         """Appends a leader's batches unchanged; the caller has checked their CRC. Raises KafkaError
         as `append`, and OFFSET_OUT_OF_RANGE for an offset below the log end: the caller has to
         truncate first."""
@@ -308,7 +307,6 @@ class UnifiedLog:
         if aborted:
             active = self._segments.active
             active.set_aborted([*active.aborted, *aborted], len(active.aborted))
-        return staged.results
 
     # -- read --------------------------------------------------------------------------------------
 
@@ -410,15 +408,14 @@ class UnifiedLog:
         self.event("truncate")
 
     @raises_storage_error
-    def delete_records_before(self, offset: int) -> int:
-        """Moves the log start to `offset` if that is higher; returns the log start. Segments before
-        it are deleted by the next retention. `offset` must not be above the high watermark. Raises
+    def delete_records_before(self, offset: int) -> None:
+        """Moves the log start to `offset` if that is higher. Segments before it are deleted by the
+        next retention. `offset` must not be above the high watermark. Raises
         KafkaError(KAFKA_STORAGE_ERROR)."""
         if offset > self.log_start_offset:
             self.log_start_offset = min(offset, self.log_end_offset)
             self.epochs.truncate_start(self.log_start_offset)
             self.on_start_moved()
-        return self.log_start_offset
 
     # -- closing -----------------------------------------------------------------------------------
 

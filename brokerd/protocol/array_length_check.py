@@ -28,15 +28,15 @@ class Progress:
     it is: (start, end, what takes its place)."""
 
     items_left: int
-    runs: list[tuple[int, int, bytes]] = field(default_factory=list)
+    replacements: list[tuple[int, int, bytes]] = field(default_factory=list)
 
 
 Walk = Callable[[memoryview, int, Progress], int]
 """From the position of something to the one behind it."""
 
 ITEMS_MAX = 200_000
-"""In all arrays of a request together: what is served within a second or two, by threads and in
-turns, five times the partitions of a large broker."""
+"""Of all arrays of a request together. So many are served within a second or two, by threads and in
+turns. A large broker has a fifth as many partitions."""
 
 _SIZES = {"uuid": 16} | {name: layout.size for name, layout in (NUMBERS | TIMES).items()}
 _LONGEST_MS = (2**63 - 1) // 1000
@@ -56,13 +56,13 @@ def checked_request(entity_type: type, view: memoryview) -> memoryview:
         raise KafkaError(
             ErrorCode.INVALID_REQUEST, f"{entity_type.__name__} does not parse: {error}"
         ) from None
-    return _without(view, progress.runs) if progress.runs else view
+    return _without(view, progress.replacements) if progress.replacements else view
 
 
-def _without(view: memoryview, runs: list[tuple[int, int, bytes]]) -> memoryview:
+def _without(view: memoryview, replacements: list[tuple[int, int, bytes]]) -> memoryview:
     parts: list[memoryview | bytes] = []
     position = 0
-    for start, end, kept in runs:
+    for start, end, kept in replacements:
         parts += (view[position:start], kept)
         position = end
     return memoryview(b"".join((*parts, view[position:])))
@@ -99,9 +99,9 @@ def _sequence(parts: list[Walker]) -> Walker:
         return joined[0]
     walks = [part.walk for part in joined]
 
-    def walk(view: memoryview, position: int, left: Progress) -> int:
+    def walk(view: memoryview, position: int, progress: Progress) -> int:
         for each in walks:
-            position = each(view, position, left)
+            position = each(view, position, progress)
         return position
 
     return Walker(walk, -1, sum(part.least_bytes for part in joined))
@@ -125,20 +125,20 @@ def _item(shape: FieldShape, flexible: bool) -> Walker:
         return _fixed(_SIZES[shape.kafka_type])
     if flexible:
         return Walker(_walk_compact, -1, 1)
-    legacy = _INT16 if shape.kafka_type == "string" else _INT32
-    return Walker(_sized(legacy), -1, legacy.size)
+    layout = _INT16 if shape.kafka_type == "string" else _INT32
+    return Walker(_sized(layout), -1, layout.size)
 
 
 def _fixed(size: int) -> Walker:
     return Walker(lambda view, position, _: _within(view, position + size), size, size)
 
 
-def _walk_long_time(view: memoryview, position: int, left: Progress) -> int:
+def _walk_long_time(view: memoryview, position: int, progress: Progress) -> int:
     end = _within(view, position + _INT64.size)
     (time_ms,) = _INT64.unpack_from(view, position)
     if not -_LONGEST_MS <= time_ms <= _LONGEST_MS:
         longest = _INT64.pack(max(-_LONGEST_MS, min(time_ms, _LONGEST_MS)))
-        left.runs.append((position, end, longest))
+        progress.replacements.append((position, end, longest))
     return end
 
 
@@ -148,15 +148,15 @@ def _within(view: memoryview, end: int) -> int:
     return end
 
 
-def _sized(legacy: Struct) -> Walk:
-    def walk(view: memoryview, position: int, left: Progress) -> int:
-        size, position = _legacy(legacy, view, position)
+def _sized(layout: Struct) -> Walk:
+    def walk(view: memoryview, position: int, progress: Progress) -> int:
+        size, position = _read_length(layout, view, position)
         return position if size < 0 else _within(view, position + size)
 
     return walk
 
 
-def _walk_compact(view: memoryview, position: int, _left: Progress) -> int:
+def _walk_compact(view: memoryview, position: int, _progress: Progress) -> int:
     size, position = read_uvarint(view, position)
     return position if size == 0 else _within(view, position + size - 1)
 
@@ -164,31 +164,32 @@ def _walk_compact(view: memoryview, position: int, _left: Progress) -> int:
 def _array(item: Walker, flexible: bool, nullable: bool) -> Walker:
     walk_item, fixed_bytes, least_bytes = item.walk, item.fixed_bytes, max(item.least_bytes, 1)
 
-    def walk(view: memoryview, position: int, left: Progress) -> int:
+    def walk(view: memoryview, position: int, progress: Progress) -> int:
         if flexible:
             count, position = read_uvarint(view, position)
             count -= 1
         else:
-            count, position = _legacy(_INT32, view, position)
+            count, position = _read_length(_INT32, view, position)
         if count < 0 and not nullable:
             raise ValueError("an array is null")
+        count = max(count, 0)
         if count * least_bytes > len(view) - position:
             raise ValueError(f"an array of {count} items is longer than the request")
-        left.items_left -= count
-        if left.items_left < 0:
+        progress.items_left -= count
+        if progress.items_left < 0:
             raise ValueError(f"its arrays have more than {ITEMS_MAX} items")
         if fixed_bytes >= 0:
-            return position + max(count, 0) * fixed_bytes
+            return position + count * fixed_bytes
         for _ in range(count):
-            position = walk_item(view, position, left)
+            position = walk_item(view, position, progress)
         return position
 
     return Walker(walk, -1, 1 if flexible else _INT32.size)
 
 
 def _nullable(inner: Walk) -> Walk:
-    def walk(view: memoryview, position: int, left: Progress) -> int:
-        return position + 1 if view[position] == 0xFF else inner(view, position + 1, left)
+    def walk(view: memoryview, position: int, progress: Progress) -> int:
+        return position + 1 if view[position] == 0xFF else inner(view, position + 1, progress)
 
     return walk
 
@@ -196,13 +197,13 @@ def _nullable(inner: Walk) -> Walk:
 def _tags(fields: tuple[FieldShape, ...]) -> Walker:
     known = {shape.tag for shape in fields if shape.tag is not None}
 
-    def walk(view: memoryview, position: int, left: Progress) -> int:
+    def walk(view: memoryview, position: int, progress: Progress) -> int:
         if view[position] == 0:
             return position + 1
         start = position
         count, position = read_uvarint(view, position)
-        left.items_left -= count
-        if left.items_left < 0:
+        progress.items_left -= count
+        if progress.items_left < 0:
             raise ValueError(f"it has more than {ITEMS_MAX} tagged fields and items")
         kept = []
         for _ in range(count):
@@ -213,13 +214,13 @@ def _tags(fields: tuple[FieldShape, ...]) -> Walker:
             if tag in known:
                 kept.append(bytes(view[at:position]))
         if len(kept) < count:
-            left.runs.append((start, position, b"".join((bytes([len(kept)]), *kept))))
+            progress.replacements.append((start, position, b"".join((bytes([len(kept)]), *kept))))
         return position
 
     return Walker(walk, -1, 1)
 
 
-def _legacy(layout: Struct, view: memoryview, position: int) -> tuple[int, int]:
+def _read_length(layout: Struct, view: memoryview, position: int) -> tuple[int, int]:
     end = _within(view, position + layout.size)
     (number,) = layout.unpack_from(view, position)
     if number < -1:

@@ -35,7 +35,7 @@ _PARTITION_V12 = Struct(">iiqiqiB")
 
 _REPLICA_STATE_TAG = 1
 
-Key = tuple[str, bytes, int]
+TopicIdPartition = tuple[str, bytes, int]
 """Topic name and id, and partition: the same in another request."""
 
 
@@ -51,7 +51,7 @@ class FetchPartition(NamedTuple):
     topic_id: bytes = NO_TOPIC_ID
 
     @property
-    def key(self) -> Key:
+    def key(self) -> TopicIdPartition:
         return self.topic, self.topic_id, self.partition
 
 
@@ -69,7 +69,7 @@ class FetchRequest:
     session_id: int
     session_epoch: int
     partitions: list[FetchPartition] = field(default_factory=list)
-    forgotten: list[Key] = field(default_factory=list)
+    forgotten: list[TopicIdPartition] = field(default_factory=list)
     offset_at: int = field(default=-1, compare=False)
 
 

@@ -50,6 +50,8 @@ CONTROL: Final = 0x20
 DELETE_HORIZON: Final = 0x40
 FLAGS: Final = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL | DELETE_HORIZON
 NO_TIMESTAMP: Final = -1
+Buffer = memoryview | bytearray
+"""The bytes of a batch."""
 RECORD_BYTES_MIN: Final = 7
 """Its length, attributes, two deltas, no key, no value, no headers."""
 

@@ -1,8 +1,9 @@
 """Finds where a follower truncates its log (AbstractFetcherThread.getOffsetTruncationState).
 
-Pure. Truncation is Kafka's (KIP-101, KIP-279), never to the high watermark by choice: the follower
-names its last epoch, the leader answers the largest epoch at or below it with its end, and where
-the follower does not know that epoch it cuts to the end of its own next lower one and asks again.
+Pure. As in Kafka (KIP-101, KIP-279), the follower names its last epoch, and the leader answers the
+largest epoch at or below it with its end. A follower that does not know that epoch cuts to the end
+of its own next lower one and asks again. It cuts to the high watermark only if the leader answers
+no epoch.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from brokerd.log.leader_epoch_file_cache import NO_EPOCH, NO_OFFSET
 
 
 class OffsetTruncationState(NamedTuple):
-    """Cut the log to `offset`; when not `final`, ask the leader again with the then last epoch."""
+    """The log is cut to `offset`. If that is not `final`, the follower asks the leader again, with
+    the last epoch that its log then has."""
 
     offset: int
     final: bool

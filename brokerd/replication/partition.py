@@ -5,7 +5,7 @@ Pure of sockets and clocks; the log underneath is real. Invariants:
 - on the leader the high watermark is the least log end over the maximal in-sync set (what is agreed
   and what is asked for), and stands still while that set is smaller than min.insync.replicas; on a
   follower it is the leader's, as far as the own log reaches;
-- where flush.messages has records synced, it passes them when they are, and listeners are notified;
+- where flush.messages asks for a sync, it passes records only when they are synced;
 - it never goes back, unless the log itself is cut below it;
 - a state is applied only if its topic id is the log's and its version higher than the last one's.
 The leader does not shrink the ISR yet (Kafka's `maybeShrinkIsr`): brokers do not fetch from each
@@ -17,11 +17,11 @@ from operator import attrgetter
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.integer_ranges import INT64_MAX
-from brokerd.log.assign_offsets import AppendResult, Buffer
+from brokerd.log.assign_offsets import AppendResult
 from brokerd.log.io.flushed_appends import NO_LIMIT, FlushedAppends
 from brokerd.log.leader_epoch_file_cache import NO_EPOCH
 from brokerd.log.unified_log import UnifiedLog
-from brokerd.protocol.records import crc_matches, iter_batches
+from brokerd.protocol.records import Buffer, crc_matches, iter_batches
 from brokerd.replication.offset_truncation_state import (
     OffsetTruncationState,
     offset_truncation_state,
@@ -260,9 +260,6 @@ class Partition:
             )
         follower.fetched(offset, self.log.log_end_offset, now_ms)
         self.advance()
-
-    def follower(self, follower_id: int) -> Follower | None:
-        return self._followers.get(follower_id)
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """The answer to OffsetForLeaderEpoch: (epoch, its end offset). Raises KafkaError."""

@@ -154,14 +154,14 @@ class ReplicaManager:
             if now_ms < self._checkpoint_due_ms:
                 return False
             self._checkpoint_due_ms = now_ms + self._checkpoint_interval_ms
-            self._round.begin(self._marked(), self._high_watermark_of)
+            self._round.begin(self._checkpointed(), self._high_watermark_of)
         return self._round.step()
 
     def checkpoint(self) -> None:
         """Writes the high watermarks at once; to be called a last time before logs are closed."""
-        self._round.run(self._marked(), self._high_watermark_of)
+        self._round.run(self._checkpointed(), self._high_watermark_of)
 
-    def _marked(self) -> list[TopicPartition]:
+    def _checkpointed(self) -> list[TopicPartition]:
         return [*self._partitions, *self._high_watermarks]
 
     def _high_watermark_of(self, key: TopicPartition) -> int | None:

@@ -43,9 +43,9 @@ class MetadataPublisher:
         image, settings = self.cluster.image, self.settings
         self.metadata.changed(delta)
         if delta.broker_configs:
-            is_other = await settings.take_over(image.broker_configs)
+            has_changed = await settings.take_over(image.broker_configs)
             self.cluster.registration.advertise(endpoints(settings.config))
-            if is_other:
+            if has_changed:
                 here = {each.topic for each in self.replicas.all()}
                 await in_turns(self._new_configs(here), self._reconfigure)
         changed = {state.topic for state in delta.partitions}

@@ -119,7 +119,7 @@ class Router:
             if self._produces.unappended and not (
                 may_wait
                 and position - start <= TOGETHER_BYTES_MAX
-                and self.tick.has_others
+                and self.tick.has_more_connections
                 and self._produces.can_share_append
             ):
                 self.tick.append_tick()
@@ -247,7 +247,7 @@ class Router:
             return
         connection.tasks_open += 1
         slot = connection.output.reserve(TASK_BYTES + len(body))
-        since = self.times.leaves(connection, context.api_key)
+        since = self.times.begin_wait(connection, context.api_key)
         serving = self._finish(connection, slot, context, request, answer, since)
         begin_task(self._tasks, serving)
 
@@ -261,7 +261,7 @@ class Router:
         """Serves a request that may take long to decode, or its answer to encode: in threads."""
         connection.tasks_open += 1
         slot = connection.output.reserve(TASK_BYTES + len(frame))
-        since = self.times.leaves(connection, context.api_key)
+        since = self.times.begin_wait(connection, context.api_key)
         decode: Callable[[], Any]
         if context.api_key == ApiKey.FETCH:
             view = memoryview(bytes(frame))
@@ -350,7 +350,7 @@ class Router:
         if context.api_key == ApiKey.API_VERSIONS:
             # Clients probe with their newest version; the answer is always v0.
             v0 = replace(context, api_version=0)
-            connection.output.add(reply_frame(v0, refused_api_versions()))
+            connection.output.add_uncounted(reply_frame(v0, refused_api_versions()))
         elif context.api_key == ApiKey.PRODUCE and 0 <= context.api_version < PRODUCE_VERSION_MIN:
             refuse_old_produce(connection, header, frame)
         else:

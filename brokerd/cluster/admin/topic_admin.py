@@ -92,7 +92,7 @@ class TopicAdmin:
             if isinstance(plan, TopicPlan)
         }
         if not validate_only:
-            for name in await self._not_ready_after_wait(partition_counts, timeout_ms / 1000):
+            for name in await self._await_leaders_everywhere(partition_counts, timeout_ms / 1000):
                 results[name] = _timed_out(f"Topic '{name}' is created but not ready yet.")
         return results
 
@@ -136,9 +136,8 @@ class TopicAdmin:
             message = f"Topic '{name}' is marked for deletion."
         return KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, message)
 
-    async def _not_ready(self, partition_counts: dict[str, int], timeout_s: float) -> list[str]:
-        """The topics whose partitions did not all get a leader in time."""
-
+    async def _await_leaders(self, partition_counts: dict[str, int], timeout_s: float) -> list[str]:
+        """Returns the topics whose partitions did not all get a leader in time."""
         return await self._all_done(
             partition_counts,
             lambda name: self._has_leaders(name, partition_counts[name]),
@@ -166,13 +165,13 @@ class TopicAdmin:
             return False
         return all(state.leader != NO_LEADER for state in info.partitions.values())
 
-    async def _not_ready_after_wait(
+    async def _await_leaders_everywhere(
         self, partition_counts: dict[str, int], timeout_s: float
     ) -> list[str]:
-        """As `_not_ready`; then waits for the other brokers to apply the change, so that a client's
-        next request finds it there. Not for long: clients of a slow broker get a retriable error.
-        """
-        not_ready = await self._not_ready(partition_counts, timeout_s)
+        """As `_await_leaders`; then waits for the other brokers to apply the change, so that a
+        client's next request finds it there. Not for long: clients of a slow broker get a retriable
+        error."""
+        not_ready = await self._await_leaders(partition_counts, timeout_s)
         service = self._service()
         if partition_counts and service is not None:
             await self._state_wait.until(service.is_applied_everywhere, OTHERS_TIMEOUT_S)
@@ -203,7 +202,7 @@ class TopicAdmin:
             raise as_kafka_error(error) from error
         finally:
             del self._planned[key]
-        if await self._not_ready({name: len(plan.node.replicas)}, AUTO_CREATE_TIMEOUT_S):
+        if await self._await_leaders({name: len(plan.node.replicas)}, AUTO_CREATE_TIMEOUT_S):
             message = f"Topic '{name}' has no leaders yet."
             raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, message)
 
@@ -298,7 +297,7 @@ class TopicAdmin:
         results = await gather_results(one, {each.topic: each for each in requests})
         if not validate_only:
             partition_counts = {g.topic: g.total for g in requests if results[g.topic] is None}
-            for name in await self._not_ready_after_wait(partition_counts, timeout_ms / 1000):
+            for name in await self._await_leaders_everywhere(partition_counts, timeout_ms / 1000):
                 results[name] = _timed_out(f"Topic '{name}' has grown but is not ready yet.")
         return results
 

@@ -2,8 +2,9 @@
 must be written, given the live brokers, the topics and their states. Pure.
 
 An event returns an iterator over the partitions; each item is the state to write, or None: so the
-caller can yield to the event loop in between. Only `written` changes a state: after a failed write
-the next decision is the same.
+caller can yield to the event loop in between. No decision changes a state: `states` has what is in
+ZooKeeper (`note_written`, `load`, `reread`, `removed`), so after a failed write the next decision
+is the same.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -56,34 +57,34 @@ class PartitionStateMachine:
     def _take_over(
         self, states: Iterable[LoadedState], last_entry_zxid: int
     ) -> Iterator[PartitionState | None]:
-        hidden: dict[TopicPartition, PartitionState] = {}
+        unannounced: dict[TopicPartition, PartitionState] = {}
         bounced: set[TopicPartition] = set()
         for loaded in states:
             state = loaded.state
             key = (state.topic, state.partition)
             self.states[key] = state
             if loaded.modified_zxid > last_entry_zxid:
-                hidden[key] = replace(state, is_new=loaded.created_zxid > last_entry_zxid)
+                unannounced[key] = replace(state, is_new=loaded.created_zxid > last_entry_zxid)
             if self._is_leader_bounced(loaded):
                 bounced.add(key)
             yield None
         for key in _partitions_of(self.topics):
-            yield self._decide_loaded(key, hidden.get(key), key in bounced)
+            yield self._decide_loaded(key, unannounced.get(key), key in bounced)
 
     def _is_leader_bounced(self, loaded: LoadedState) -> bool:
         """Whether the leader registered after the state was written, not having stopped cleanly."""
         leader = loaded.state.leader
-        is_older = self.brokers.get(leader, -1) > loaded.modified_zxid
-        return is_older and leader not in self._cleanly_stopped
+        restarted_since = self.brokers.get(leader, -1) > loaded.modified_zxid
+        return restarted_since and leader not in self._cleanly_stopped
 
     def _decide_loaded(
-        self, key: TopicPartition, hidden: PartitionState | None, is_bounced: bool
+        self, key: TopicPartition, unannounced: PartitionState | None, is_bounced: bool
     ) -> PartitionState | None:
         known = self.states.get(key)
         wanted = self._decide(*key, {known.leader} if known is not None and is_bounced else set())
-        if wanted is not None and hidden is not None:
-            return replace(wanted, is_new=hidden.is_new)
-        return wanted or hidden
+        if wanted is not None and unannounced is not None:
+            return replace(wanted, is_new=unannounced.is_new)
+        return wanted or unannounced
 
     def brokers_changed(self, brokers: Mapping[int, int]) -> Iterator[PartitionState | None]:
         bounced = {b for b, epoch in brokers.items() if self.brokers.get(b, epoch) != epoch}

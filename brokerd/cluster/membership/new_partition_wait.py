@@ -23,7 +23,7 @@ class NewPartitionWait:
     def __init__(self, zookeeper: ZooKeeper, image: MetadataImage) -> None:
         self._zookeeper = zookeeper
         self._image = image
-        self._state_wait = ClusterStateWait()
+        self._applied_changed = ClusterStateWait()
 
     def is_awaited(self, name: str) -> bool:
         """Whether a topic has new partitions whose leaders may not know them yet."""
@@ -55,7 +55,7 @@ class NewPartitionWait:
 
     async def _until_applied(self, brokers: set[int], number: int) -> None:
         while True:
-            changed, watch = self._state_wait.changed, self._state_wait.notify
+            changed, watch = self._applied_changed.changed, self._applied_changed.notify
             reads = (bulk_reads.applied(self._zookeeper, each, watch) for each in brokers)
             applied = await asyncio.gather(*reads)
             if all(each >= number for each in applied):

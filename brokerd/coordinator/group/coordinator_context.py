@@ -1,7 +1,7 @@
 """The groups of one partition (Kafka's CoordinatorContext), and the context of one event.
 
 A handler is a function of a context and a request. It may change the groups in memory, answer
-tickets and ask for records to be written; it never touches the store. The callback of a write
+tickets and ask for records to be written; it never changes the store. The callback of a write
 (`Done`) is called in the context of a later event: after the records were replayed, or with the
 error that kept them out of the log.
 """

@@ -1,6 +1,6 @@
-"""Deadlines by key, in one heap with one entry per key (Kafka's CoordinatorTimer). Heartbeats move
-the deadlines of sessions later again and again, which costs one write to a dictionary: an entry is
-compared with the current deadline only when its time has come.
+"""Deadlines by key, in one heap with usually one entry per key (Kafka's CoordinatorTimer).
+Heartbeats move the deadlines of sessions later again and again, which costs one write to a
+dictionary: an entry is compared with the current deadline only when its time has come.
 """
 
 import heapq
@@ -41,9 +41,6 @@ class CoordinatorTimer:
 
     def cancel(self, key: Deadline) -> None:
         self._at_ms.pop(key, None)
-
-    def get(self, key: Deadline) -> int | None:
-        return self._at_ms.get(key)
 
     def next_ms(self) -> int | None:
         """No deadline comes before this time. None without deadlines."""

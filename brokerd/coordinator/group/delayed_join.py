@@ -4,8 +4,8 @@
     ─▶ syncs wait ─▶ the leader's assignment is written ─▶ syncs answered (sync_group.py)
 
 - The first rebalance of an empty group waits `group.initial.rebalance.delay.ms` for more members,
-  again after each new member, at most for the longest rebalance timeout (`Group.initial_delay`, set
-  in `prepare_rebalance`, prolonged in `end_joins`).
+  again after each new member, at most for the longest rebalance timeout
+  (`Group.is_initial_delay`, set in `prepare_rebalance`, prolonged in `end_joins`).
 - Any other ends as soon as all members joined again, at the latest after the longest rebalance
   timeout; then members that did not join are removed, static ones only when their session is over.
 """
@@ -27,9 +27,9 @@ def prepare_rebalance(
     _fail_syncs(context, group, error)
     context.cancel_deadline(Timer.SYNC, group)
     delay_ms = context.config.initial_rebalance_delay_ms
-    group.initial_delay = group.state is GroupState.EMPTY
+    group.is_initial_delay = group.state is GroupState.EMPTY
     group.move(Event.REBALANCE, context.now_ms)
-    if group.initial_delay:
+    if group.is_initial_delay:
         group.initial_delay_left_ms = max(group.rebalance_timeout_ms - delay_ms, 0)
         group.new_member_added = False
         context.set_deadline(Timer.JOIN, group, delay_ms)
@@ -48,12 +48,12 @@ def carry_out(context: EventContext, group: Group, answer: ErrorCode | Action) -
 
 def try_complete_join(context: EventContext, group: Group) -> None:
     """Ends the joining early if all members joined (never the initial delay)."""
-    if not group.initial_delay and group.all_joined:
+    if not group.is_initial_delay and group.all_joined:
         complete_join(context, group)
 
 
 def end_joins(context: EventContext, group: Group) -> None:
-    if group.initial_delay and group.new_member_added and group.initial_delay_left_ms > 0:
+    if group.is_initial_delay and group.new_member_added and group.initial_delay_left_ms > 0:
         delay_ms = min(context.config.initial_rebalance_delay_ms, group.initial_delay_left_ms)
         group.initial_delay_left_ms -= delay_ms
         group.new_member_added = False
@@ -71,7 +71,7 @@ def complete_join(context: EventContext, group: Group) -> None:
     if group.members and not group.elect_joined_leader():
         _await_joins(context, group)  # only static members left, none here: their sessions decide
         return
-    group.initial_delay = False
+    group.is_initial_delay = False
     context.cancel_deadline(Timer.JOIN, group)
     group.generation += 1
     group.unsynced.clear()

@@ -113,7 +113,8 @@ def _remove(
     keeps = len(state.store.offsets.get(group_id, ())) > len(offsets)
     if keeps or group.state is not GroupState.EMPTY or state.pending_offsets.get(group_id):
         return tombstones(group_id, offsets)
-    if group.pending or state.store.awaits(group_id):  # someone is just about to join, or to commit
+    # someone may be just about to join, or to commit
+    if group.pending or state.store.has_open_transaction(group_id):
         return tombstones(group_id, offsets)
     return drop_group(context, group, offsets)
 

@@ -6,7 +6,8 @@ A runtime passes it events, each with the time, and carries out the `Effects` th
     requests   heartbeat; handle, with a function of join_group, sync_group, leave_group,
                offset_commit or delete_groups
     time       tick, due at `next_deadline_ms`
-    log        write_done, write_failed or write_timed_out for each `Write` of the effects, in order
+    log        write_done, write_failed or write_timed_out for each `Write` of the effects: of the
+               appended ones in order
     loading    every record of the partition is replayed into `store`; then loaded
     leadership resign: requests that wait are answered NOT_COORDINATOR
 

@@ -39,8 +39,8 @@ class Member:
 
     @property
     def size_bytes(self) -> int:
-        brought = size_of(self.protocols, self.client_id, self.instance_id)
-        return MEMBER_BYTES + brought + len(self.assignment)
+        join_bytes = size_of(self.protocols, self.client_id, self.instance_id)
+        return MEMBER_BYTES + join_bytes + len(self.assignment)
 
     @property
     def waits(self) -> bool:
@@ -67,7 +67,7 @@ class Group:
     """Ids handed out with MEMBER_ID_REQUIRED and not yet used."""
     unsynced: set[str] = field(default_factory=set)
     """Members that did not ask for their assignment since the last join."""
-    initial_delay: bool = False
+    is_initial_delay: bool = False
     """The rebalance under way is the first of an empty group: it waits for company."""
     initial_delay_left_ms: int = 0
     new_member_added: bool = False

@@ -92,7 +92,7 @@ class GroupStore:
             if not offsets:
                 del self.offsets[record.group_id]
 
-    def awaits(self, group_id: str) -> bool:
+    def has_open_transaction(self, group_id: str) -> bool:
         """Whether an open transaction has an offset of the group."""
         return any(group == group_id for sent in self._sent.values() for group, _, _ in sent)
 

@@ -26,10 +26,6 @@ def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> Non
         errors: dict[TopicPartition, ErrorCode] = dict.fromkeys(partitions, error)
         context.reply(ticket, OffsetsReply(errors, error))
         return
-    if group is None:
-        context.state.groups[request.group_id] = Group(
-            request.group_id, context.state.member_memory
-        )
     length_max = context.config.offset_metadata_length_max
     outcome: dict[TopicPartition, ErrorCode] = {}
     records: list[GroupsRecord] = []
@@ -42,6 +38,11 @@ def commit(context: EventContext, ticket: Ticket, request: CommitRequest) -> Non
     if not records:
         context.reply(ticket, OffsetsReply(outcome))
         return
+    if group is None:
+        # not `founded`, which counts the name: the records store it, and where they could not be
+        # written the next sweep removes the group
+        group = Group(request.group_id, context.state.member_memory)
+        context.state.groups[request.group_id] = group
     context.write(records, partial(answer_offsets, ticket, outcome))
 
 

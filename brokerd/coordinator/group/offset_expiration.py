@@ -53,7 +53,7 @@ def _expire(context: EventContext, group: Group) -> None:
     if len(expired) == SWEEP_OFFSETS_MAX < len(offsets):
         context.write(tombstones(group_id, expired), partial(_expire_more, group_id))
     elif group.state is GroupState.EMPTY and not pending and len(expired) == len(offsets):
-        if group.pending or state.store.awaits(group_id):
+        if group.pending or state.store.has_open_transaction(group_id):
             return  # someone is just about to join, or to commit
         records = drop_group(context, group, expired)
         if records:

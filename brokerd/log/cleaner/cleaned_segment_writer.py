@@ -16,11 +16,9 @@ from brokerd.log.indexes.offset_index import OffsetIndex
 from brokerd.log.indexes.time_index import TimeIndex
 from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.io.files import sync_path
-from brokerd.protocol.records import BatchHeader
+from brokerd.protocol.records import BatchHeader, Buffer
 
 BUFFERS_MAX: Final = 512
-
-Buffer = memoryview | bytearray
 
 
 class CleanedSegmentWriter(RebuiltIndexes):

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from brokerd.log import file_names
-from brokerd.log.cleaner.cleaned_segment_writer import Buffer, CleanedSegmentWriter
+from brokerd.log.cleaner.cleaned_segment_writer import CleanedSegmentWriter
 from brokerd.log.cleaner.cleaned_transaction_metadata import CleanedTransactionMetadata
 from brokerd.log.cleaner.group_segments_by_size import SegmentFiles, group_segments_by_size
 from brokerd.log.cleaner.offset_map import Ints, KeyHash, OffsetMap
@@ -24,7 +24,7 @@ from brokerd.log.cleaner.should_retain_record import BatchRules, Rules, filter_b
 from brokerd.log.cleaner.worker_messages import Job, RoundDone, SegmentGroupDone
 from brokerd.log.indexes import transaction_index
 from brokerd.log.indexes.transaction_index import AbortedTxn
-from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, read_header
+from brokerd.protocol.records import HEADER_BYTES, MAGIC, BatchHeader, Buffer, read_header
 
 SEGMENT_BYTES_MAX: Final = 2**31 - 1
 PAUSE_MIN_S: Final = 0.05

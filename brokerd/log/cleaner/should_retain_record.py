@@ -23,11 +23,10 @@ from brokerd.protocol.records import (
     LENGTH_OVERHEAD_BYTES,
     NO_TIMESTAMP,
     BatchHeader,
+    Buffer,
     write_crc,
 )
 from brokerd.protocol.varint import write_varint
-
-Batch = memoryview | bytearray | None
 
 
 class Rules(NamedTuple):
@@ -57,7 +56,7 @@ def filter_batches(
     last_offsets: Ints,
     rules: Rules,
     special: BatchRules,
-) -> list[Batch]:
+) -> list[Buffer | None]:
     """The bytes that are kept of each batch: `batch.view` itself, others, or None. `last_offsets`
     is the offset map's answer for the key of each row of the table (-1: unknown)."""
     kept = _should_retain_record(batches, table, last_offsets, rules, special)
@@ -65,7 +64,7 @@ def filter_batches(
     counts = np.bincount(table.batch_of[kept], minlength=size).tolist()
     tombstones = kept & ~table.has_value
     with_tombstones = np.bincount(table.batch_of[tombstones], minlength=size).tolist()
-    out: list[Batch] = []
+    out: list[Buffer | None] = []
     for number, batch in enumerate(batches):
         header = batch.header
         first, end = table.rows[number]
@@ -113,7 +112,7 @@ def _should_retain_record(
     return np.asarray(kept, np.bool_)
 
 
-def _empty(batch: StoredBatch) -> Batch:
+def _empty(batch: StoredBatch) -> Buffer | None:
     """A batch without records that keeps its producer's last sequence number."""
     header = batch.header
     if header.count == 0:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from brokerd.log.indexes.offset_index import OffsetIndex
-from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
+from brokerd.log.indexes.time_index import TimeIndex
+from brokerd.protocol.records import NO_TIMESTAMP
 
 if TYPE_CHECKING:
     from brokerd.log.segments.log_segment import LogSegment

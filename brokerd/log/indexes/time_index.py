@@ -19,9 +19,9 @@ from typing import Final
 
 from brokerd.log.indexes.offset_index import PENDING_MAX, CorruptIndexError, overwrite, write_at
 from brokerd.log.io.files import opened
+from brokerd.protocol.records import NO_TIMESTAMP
 
 ENTRY_BYTES: Final = 12
-NO_TIMESTAMP: Final = -1
 
 _ENTRY = struct.Struct(">qi")
 

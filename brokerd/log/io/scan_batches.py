@@ -23,7 +23,7 @@ def walk_headers(
     fd: int, position_bytes: int, end_bytes: int, chunk_bytes: int = CHUNK_BYTES
 ) -> Iterator[tuple[int, BatchHeader]]:
     """(position, header) of each whole batch between two positions. Raises OSError."""
-    position = asked = position_bytes
+    position = read_ahead_to = position_bytes
     while position + HEADER_BYTES <= end_bytes:
         chunk = os.pread(fd, min(chunk_bytes, end_bytes - position), position)
         start = position
@@ -35,8 +35,8 @@ def walk_headers(
             position += header.size_bytes
         if position == start:
             return
-        if asked <= position <= start + chunk_bytes:  # small batches: all of the file is read
-            asked = position + AHEAD_BYTES
+        if read_ahead_to <= position <= start + chunk_bytes:  # no bytes are skipped
+            read_ahead_to = position + AHEAD_BYTES
             os.posix_fadvise(fd, position, AHEAD_BYTES, os.POSIX_FADV_WILLNEED)
 
 

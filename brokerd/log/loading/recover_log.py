@@ -4,7 +4,8 @@ what is not whole is cut off.
 1. From the segment that holds the recovery point on, every batch is checked with its CRC, and
    indexes and leader epochs are made anew. The log is cut at the first byte that is not part of an
    intact batch; later segments are removed. Aborted transactions are found anew, from the last
-   snapshot of producers on. Earlier segments are read only if the file of epochs is damaged.
+   snapshot of producers on. Earlier segments are read only if the file of epochs is damaged or
+   empty.
 2. If the log now ends before its start, everything goes and it starts, empty, at its start.
 3. Leader epochs outside the log are forgotten.
 4. If many batches lie behind the last snapshot of producers, one is written for the log end, so
@@ -61,7 +62,7 @@ def recover_log(
     segments: list[LogSegment],
     log_start_offset: int,
     recovery_point: int,
-    now_ms: int,
+    created_ms: int,
 ) -> LoadedLog:
     """Check everything from the segment of `recovery_point` on; see the module. Raises OSError."""
     epochs = LeaderEpochFileCache(segments[0].directory)
@@ -74,7 +75,7 @@ def recover_log(
             directory, log_end, log_start_offset,
         )  # fmt: skip
         cut_bytes += remove_segments(kept)
-        kept = [LogSegment.create(context.files, directory, log_start_offset, now_ms)]
+        kept = [LogSegment.create(context.files, directory, log_start_offset, created_ms)]
         log_end, transactional = log_start_offset, []
     if transactional:
         _recover_aborted(kept, transactional, log_start_offset)

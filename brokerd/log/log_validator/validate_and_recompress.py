@@ -21,14 +21,13 @@ from brokerd.protocol.records import (
     LENGTH_OVERHEAD_BYTES,
     LOG_APPEND_TIME,
     BatchHeader,
+    Buffer,
     read_header,
     write_crc,
 )
 
-Batch = memoryview | bytearray
 
-
-class Work(NamedTuple):
+class RecordWork(NamedTuple):
     """One batch's work. `codec` is what it is stored with, `level` that codec's (None: default)."""
 
     codec: int
@@ -38,7 +37,9 @@ class Work(NamedTuple):
     max_message_bytes: int
 
 
-def validate_and_recompress(batch: Batch, work: Work, max_bytes: int | None = None) -> Batch:
+def validate_and_recompress(
+    batch: Buffer, work: RecordWork, max_bytes: int | None = None
+) -> Buffer:
     """The batch to append: the same one, changed in place where it must be, or a new one. The batch
     has passed `validate_batch`. `max_bytes` bounds its decompressed records. Raises KafkaError as
     `validate_records` and `decompress` do, and MESSAGE_TOO_LARGE for one that has grown."""

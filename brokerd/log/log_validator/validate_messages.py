@@ -4,12 +4,12 @@
 `validate_batch` always checks the header and the CRC. The records are checked on a compacted topic
 (each needs a key); if the topic limits timestamps or stores with another codec; if the header is
 odd (`has_odd_header`); and always with `brokerd.validate.records=all`. A small batch is checked at
-once; all else is `Work` for a thread (`append_queues`).
+once; all else is `RecordWork` for a thread (`append_queues`).
 """
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, InvalidProduceRecordsError, KafkaError
-from brokerd.log.log_validator.validate_and_recompress import Work, validate_and_recompress
+from brokerd.log.log_validator.validate_and_recompress import RecordWork, validate_and_recompress
 from brokerd.log.log_validator.validate_records import Rules
 from brokerd.log.log_validator.validate_size_and_crc import has_odd_header, validate_batch
 from brokerd.protocol.compression import Codec, TooManyBytes
@@ -40,7 +40,7 @@ def validate_messages(
     log: LogConfig,
     topic_partition: str,
     now_ms: int,
-) -> Work | None:
+) -> RecordWork | None:
     """Checks one batch; returns the work to do before it is appended, if any. Raises KafkaError."""
     header = validate_batch(records, log.max_message_bytes)
     if header.codec > codec_max(version):
@@ -62,7 +62,7 @@ def validate_records_if_needed(
     log: LogConfig,
     topic_partition: str,
     now_ms: int,
-) -> Work | None:
+) -> RecordWork | None:
     """The second half of `validate_messages`: its records if necessary; the header is valid."""
     if not _needs_record_check(header, validates_all, log):
         return None
@@ -88,7 +88,7 @@ def _needs_record_check(header: BatchHeader, validates_all: bool, log: LogConfig
     )
 
 
-def _work(header: BatchHeader, log: LogConfig, topic_partition: str, now_ms: int) -> Work:
+def _work(header: BatchHeader, log: LogConfig, topic_partition: str, now_ms: int) -> RecordWork:
     codec = header.codec if log.codec is None else log.codec
     limits_ms = None
     if log.limits_timestamps:
@@ -98,4 +98,4 @@ def _work(header: BatchHeader, log: LogConfig, topic_partition: str, now_ms: int
         )
     rules = Rules(log.is_compacted, limits_ms, topic_partition)
     level = log.level_of(codec)
-    return Work(codec, level, rules, log.is_append_time, log.max_message_bytes)
+    return RecordWork(codec, level, rules, log.is_append_time, log.max_message_bytes)

@@ -20,7 +20,7 @@ from brokerd.log import file_names
 from brokerd.log.indexes import transaction_index
 from brokerd.log.indexes.index_interval import RebuiltIndexes
 from brokerd.log.indexes.offset_index import CorruptIndexError, OffsetIndex
-from brokerd.log.indexes.time_index import NO_TIMESTAMP, TimeIndex
+from brokerd.log.indexes.time_index import TimeIndex
 from brokerd.log.indexes.transaction_index import AbortedTxn
 from brokerd.log.io.files import make_empty
 from brokerd.log.io.open_files import LogFile, OpenFiles
@@ -29,7 +29,7 @@ from brokerd.log.io.scan_batches import walk_headers
 from brokerd.log.segments import batches
 from brokerd.log.segments.batch_positions import NO_POSITIONS, read_positions
 from brokerd.log.segments.batches import build_indexes
-from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, BatchHeader
+from brokerd.protocol.records import HEADER_BYTES, LENGTH_OVERHEAD_BYTES, NO_TIMESTAMP, BatchHeader
 
 logger = logging.getLogger(__name__)
 

@@ -124,12 +124,12 @@ class _Answer:
         return [image.topics[name] for name in names if name in image.topics]
 
     def _view(self) -> View:
-        unseen = [
+        without_listener = [
             broker.id
             for broker in self._image.brokers.values()
             if self._context.listener not in broker.endpoints
         ]
-        return View(self._version, self._operations, frozenset(unseen))
+        return View(self._version, self._operations, frozenset(without_listener))
 
     def is_slow(self) -> bool:
         """Whether it takes several iterations of the loop to encode what is not cached."""

@@ -20,11 +20,12 @@ LISTENER_NOT_FOUND_FROM = 6
 
 
 class View(NamedTuple):
-    """What the bytes of a topic depend on. `unseen`: live brokers without the client's listener."""
+    """What the bytes of a topic depend on. `without_listener` are the live brokers that have not
+    the client's listener."""
 
     version: int
     operations: bool = False
-    unseen: frozenset[int] = frozenset()
+    without_listener: frozenset[int] = frozenset()
 
 
 class MetadataTopicCache:
@@ -81,9 +82,9 @@ class MetadataTopicCache:
     def _partition(self, state: PartitionState, view: View) -> dict[str, Any]:
         image = self._image
         code = ErrorCode.NONE
-        if state.leader in view.unseen and view.version >= LISTENER_NOT_FOUND_FROM:
+        if state.leader in view.without_listener and view.version >= LISTENER_NOT_FOUND_FROM:
             code = ErrorCode.LISTENER_NOT_FOUND
-        elif state.leader not in image.brokers or state.leader in view.unseen:
+        elif state.leader not in image.brokers or state.leader in view.without_listener:
             code = ErrorCode.LEADER_NOT_AVAILABLE
         led = code is ErrorCode.NONE
         return {
@@ -96,6 +97,7 @@ class MetadataTopicCache:
             "offline_replicas": [
                 each
                 for each in state.replicas
-                if each in view.unseen or image.is_offline(state.topic, state.partition, each)
+                if each in view.without_listener
+                or image.is_offline(state.topic, state.partition, each)
             ],
         }

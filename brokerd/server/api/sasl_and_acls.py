@@ -63,7 +63,7 @@ class SecurityHandlers:
         try:
             self.cluster.require_controller()
         except KafkaError as error:
-            deletion = upsertion = error.alone()
+            deletion = upsertion = error.without_frames()
         errors = {each.name: deletion for each in request.deletions}
         errors |= {each.name: upsertion for each in request.upsertions}
         return {"results": await map_in_turns(errors.items(), _result)}

@@ -33,7 +33,7 @@ class TopicHandlers:
         results = await self.cluster.topics.create(
             wanted,
             timeout_ms=milliseconds(request.timeout),
-            validate_only=getattr(request, "validate_only", False),
+            validate_only=request.validate_only,
         )
         answers = _Creations(
             self.settings.now, context.api_version, has_ids=not request.validate_only
@@ -78,7 +78,7 @@ class TopicHandlers:
             is_disabled = error.code is ErrorCode.TOPIC_DELETION_DISABLED
             if is_disabled and context.api_version < DISABLED_FROM:
                 return KafkaError(ErrorCode.INVALID_REQUEST, error.message)
-            return error.alone()
+            return error.without_frames()
         if any(name is not None and topic_id for name, topic_id in asked):
             return KafkaError(
                 ErrorCode.INVALID_REQUEST, "Give each topic's name or its id, not both."

@@ -31,7 +31,8 @@ APPEND_RECORDS_MAX = 256
 
 
 class WriteEvents(Protocol):
-    """Gets the outcome of each write, in the order of the writes: GroupRuntime."""
+    """Gets the outcome of each write (GroupRuntime): in the order of the writes, except those that
+    cannot be encoded or appended, which fail at once."""
 
     def write_done(self, write_id: int) -> None: ...
 
@@ -115,7 +116,7 @@ class PartitionWriter:
                 self._events.write_failed(write.write_id, code)
             return
         for place in places:
-            self._appended_at(place, results)
+            self._report_when_safe(place, results)
 
     def _encoded(self, writes: list[Write], now_ms: int) -> list[_Encoded]:
         encoded = []
@@ -131,7 +132,7 @@ class PartitionWriter:
             encoded.append(_Encoded(write.write_id, records))
         return encoded
 
-    def _appended_at(self, place: _BatchPosition, results: list[AppendResult]) -> None:
+    def _report_when_safe(self, place: _BatchPosition, results: list[AppendResult]) -> None:
         results_of_write = results[place.first_batch : place.last_batch + 1]
         errors = [result.error for result in results_of_write if result.error]
         if errors:

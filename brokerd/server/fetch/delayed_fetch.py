@@ -9,7 +9,7 @@ references are removed.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,14 +33,14 @@ Check = Callable[[Collection[Partition]], bool]
 def delay_fetch(
     purgatory: Purgatory,
     connection: Any,
-    partitions: Iterable[Partition | Session],
+    waits_on: Collection[Partition | Session],
     timeout_s: float,
     check: Check,
     resume: Callable[[], None],
 ) -> None:
     """Has a Fetch wait until `check` returns true or the time is over; then calls `resume`, which
-    answers it or delays it anew. `check` gets the partitions that moved since its last call."""
-    waits_on = partitions if isinstance(partitions, dict) else dict.fromkeys(partitions)
+    answers it or delays it anew. `check` gets the partitions that moved since its last call.
+    `waits_on` has each partition once."""
     operation = DelayedFetch(purgatory, connection, waits_on, check, resume)
     purgatory.enter(connection, operation)
     purgatory.fetch_partitions += len(waits_on)

@@ -40,11 +40,11 @@ class FetchHandler:
         """Serves one Fetch; KafkaError if it does not parse."""
         request = decode_fetch(frame, header.body_position, header.api_version)
         try:
-            fetch = self._begin(header, request)
+            fetch_context = self._begin(header, request)
         except KafkaError as error:
             connection.output.add_parts(refusal(header, error))
             return
-        served = ServedFetch(self, connection, header, request, fetch)
+        served = ServedFetch(self, connection, header, request, fetch_context)
         served.serve()
         partition = served.answered_alone
         if partition is not None and connection.fetch_memo is None:
@@ -60,13 +60,14 @@ class FetchHandler:
     ) -> None:
         """As `serve`, for a request that a thread has decoded, up to its answer or its wait."""
         try:
-            fetch = self._begin(header, request)
+            fetch_context = self._begin(header, request)
         except KafkaError as error:
             connection.deliver(slot, refusal(header, error))
             self.purgatory.times.answered(connection, since)
             return
-        connection.output.hold(slot, PARTITION_BYTES * len(fetch.next_partitions()))
-        served = ServedFetch(self, connection, header, request, fetch, slot, since)
+        count = len(fetch_context.next_partitions())
+        connection.output.hold(slot, PARTITION_BYTES * count)
+        served = ServedFetch(self, connection, header, request, fetch_context, slot, since)
         await finish_steps(served.steps())
 
     def _begin(self, header: RequestHeader, request: FetchRequest) -> FetchContext:

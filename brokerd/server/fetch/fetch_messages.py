@@ -60,8 +60,8 @@ class ServedFetch:
     before the next attempt, so the last attempt reads from the disk itself."""
 
     __slots__ = (
-        "_connection", "_ends_s", "_fetch", "_handler", "_header", "_min_bytes", "_request",
-        "_since", "_slot", "_unknown", "answered_alone",
+        "_connection", "_ends_s", "_fetch", "_handler", "_header", "_request", "_since", "_slot",
+        "_tracker", "_unknown", "answered_alone",
     )  # fmt: skip
 
     def __init__(
@@ -82,7 +82,7 @@ class ServedFetch:
         self._fetch = fetch
         # of the partitions unknown at the first attempt, not read again; None until it has ended
         self._unknown: list[FetchReply] | None = None
-        self._min_bytes: MinBytesTracker | None = None
+        self._tracker: MinBytesTracker | None = None
         self._ends_s = monotonic() + request.max_wait_ms / 1000
         self._since = since
         self._slot = slot
@@ -111,7 +111,7 @@ class ServedFetch:
         """The answer, of so many partitions, comes later: reserves its slot."""
         if self._slot is None:
             connection = self._connection
-            self._since = self._handler.purgatory.times.leaves(connection, ApiKey.FETCH)
+            self._since = self._handler.purgatory.times.begin_wait(connection, ApiKey.FETCH)
             self._slot = connection.output.reserve(PARTITION_BYTES * count)
 
     def _serve(self, wanted: list[FetchPartition]) -> Steps[None]:
@@ -139,6 +139,7 @@ class ServedFetch:
                 self._leave_receive(len(attempt.partitions) + len(attempt.unknown or ()))
                 pending_reads.requests += not had_pending_reads
                 had_pending_reads = True
+                # True if it loaded its own reads, not only waited for another request's
                 reads += yield pending_reads.load_for(
                     connection, attempt.pending_reads, lambda: not connection.closed
                 )
@@ -148,7 +149,7 @@ class ServedFetch:
                 yield from self._send(attempt)
                 return
             # without a slot it is still in its receive: nothing has moved since the attempt
-            elif self._slot is None or not (self._fetch.has_moved or attempt.has_moved):
+            elif self._slot is None or not (self._fetch.has_more_dirty or attempt.has_moved):
                 self._delay(attempt, self._ends_s - monotonic())
                 return
             else:  # partitions with many appends move again at once: do not try without pause
@@ -169,9 +170,9 @@ class ServedFetch:
         if self._unknown is None:
             self._unknown = attempt.unknown or []
             fetch.leave_out(set(map(_REPLY_KEY, self._unknown)))
-        waits_on: Iterable[Partition | Session] = attempt.partitions
+        waits_on: Collection[Partition | Session] = attempt.partitions
         if attempt.min_bytes > 1:
-            self._min_bytes = MinBytesTracker(self._handler.led, self._request, fetch, attempt)
+            self._tracker = MinBytesTracker(self._handler.led, self._request, fetch, attempt)
         if fetch.session is not None:
             waits_on = (fetch.session,)
         purgatory = self._handler.purgatory
@@ -180,7 +181,7 @@ class ServedFetch:
         )
 
     def _may_be_enough(self, moved: Collection[Partition]) -> bool:
-        return self._min_bytes is None or self._min_bytes.is_worth_an_attempt(moved)
+        return self._tracker is None or self._tracker.is_worth_an_attempt(moved)
 
     def _send(self, attempt: FetchAttempt) -> Steps[None]:
         try:

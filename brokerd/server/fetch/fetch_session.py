@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final
 
-from brokerd.protocol.fetch_request import NO_TOPIC_ID, FetchPartition
+from brokerd.protocol.fetch_request import NO_TOPIC_ID, FetchPartition, TopicIdPartition
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.replication.partition import Partition
 
 NAME_CHARS: Final = 64
 """A partition whose topic has a longer name counts once more for each further NAME_CHARS."""
 
-TopicIdPartition = tuple[str, bytes, int]
 Names = Mapping[bytes, str]
 partition_key = itemgetter(*map(FetchPartition._fields.index, ("topic", "topic_id", "partition")))
 """FetchPartition.key, several times as fast."""

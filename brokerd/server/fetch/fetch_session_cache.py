@@ -23,13 +23,13 @@ from brokerd.protocol.fetch_request import (
     NO_SESSION,
     FetchPartition,
     FetchRequest,
+    TopicIdPartition,
 )
 from brokerd.protocol.fetch_response import FetchReply
 from brokerd.replication.partition import Partition
 from brokerd.server.fetch.fetch_session import (
     Names,
     Session,
-    TopicIdPartition,
     partition_key,
     size_of,
 )
@@ -69,7 +69,7 @@ class FetchContext:
         self.session = session
 
     def next_partitions(self) -> list[FetchPartition]:
-        """Those to read now; `has_moved` then says whether others were added since."""
+        """Those to read now; `has_more_dirty` then says whether others were added since."""
         session = self.session
         if session is not None:
             self._moves = session.moves
@@ -86,7 +86,7 @@ class FetchContext:
         return self.session is not None and len(self.session.dirty) < len(self.session.partitions)
 
     @property
-    def has_moved(self) -> bool:
+    def has_more_dirty(self) -> bool:
         """Whether others are to be read than `next_partitions` returned last."""
         return self.session is not None and self.session.moves != self._moves
 
@@ -145,7 +145,6 @@ class FetchSessionCache:
 
     __slots__ = (
         "_names", "_new_id", "_none_below", "_none_until_ms", "_sessions", "_size", "_slots",
-        "evictions",
     )  # fmt: skip
 
     def __init__(
@@ -158,7 +157,6 @@ class FetchSessionCache:
         self._size = 0
         # up to _none_until_ms no session that may be replaced is smaller than _none_below
         self._none_until_ms = self._none_below = 0
-        self.evictions = 0
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -235,7 +233,7 @@ class FetchSessionCache:
             oldest = next(iter(self._sessions.values()), None)
             if oldest is None or now_ms - oldest.used_ms <= STALE_MS:
                 return False
-            self._evict(oldest)
+            self._remove(oldest.id)
         return True
 
     def _replace_smaller(self, size: int, now_ms: int) -> bool:
@@ -247,7 +245,7 @@ class FetchSessionCache:
         victim = self._smallest_settled(now_ms)
         if victim is None or victim.size >= size:
             return False
-        self._evict(victim)
+        self._remove(victim.id)
         return True
 
     def _smallest_settled(self, now_ms: int) -> Session | None:
@@ -263,10 +261,6 @@ class FetchSessionCache:
         self._none_until_ms = next_ms + STALE_MS
         self._none_below = PARTITIONS_MAX if smallest is None else smallest.size
         return smallest
-
-    def _evict(self, session: Session) -> None:
-        self._remove(session.id)
-        self.evictions += 1
 
     def _remove(self, session_id: int) -> None:
         session = self._sessions.pop(session_id, None)

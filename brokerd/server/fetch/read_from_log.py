@@ -17,7 +17,7 @@ from brokerd.server.requests.get_partition_or_error import LedPartitions
 
 FILES_MAX = 1_000
 """So many partitions of one Fetch have records, or have them read from the disk: each holds a file
-open. The others are answered as where there is no room left."""
+open. The others are answered as if there were no room left."""
 ENOUGH = 1 << 31
 """More bytes than any Fetch can wait for."""
 UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
@@ -31,7 +31,7 @@ class FetchAttempt:
     the cluster did not know at the first attempt; they come last."""
 
     __slots__ = (
-        "_counts", "_fetch", "_is_first", "_led", "_may_block", "_request", "_room", "_total",
+        "_bytes_read", "_fetch", "_is_first", "_led", "_may_block", "_request", "_room", "_total",
         "available_bytes", "failed", "is_enough", "min_bytes", "partitions", "pending_reads",
         "replies", "unknown", "unloaded",
     )  # fmt: skip
@@ -55,7 +55,7 @@ class FetchAttempt:
         self.min_bytes = request.min_bytes if request.min_bytes < room else room
         self._total = 0
         self.available_bytes: dict[Partition, int] = {}  # see _available_bytes; those that have any
-        self._counts: list[tuple[Partition, int]] = []
+        self._bytes_read: list[tuple[Partition, int]] = []
         self.pending_reads: list[PendingRead] = []
         self.unloaded: list[UnifiedLog] = []
         self.replies: list[FetchReply] = []
@@ -98,7 +98,7 @@ class FetchAttempt:
             if reply.records is not None:
                 total += reply.records.size_bytes
                 room -= reply.records.size_bytes
-                self._counts.append((partition, reply.records.size_bytes))
+                self._bytes_read.append((partition, reply.records.size_bytes))
             elif reply.diverging is not None:
                 self.failed = True
             self.replies.append(reply)
@@ -139,7 +139,7 @@ class FetchAttempt:
 
     def _files(self) -> int:
         """The number of partitions of which a file is open or will be read."""
-        return len(self._counts) + len(self.pending_reads) - len(self.unloaded)
+        return len(self._bytes_read) + len(self.pending_reads) - len(self.unloaded)
 
     def _refuse(self, wanted: FetchPartition, error: ErrorCode) -> None:
         if error is ErrorCode.UNKNOWN_TOPIC_ID:
@@ -168,7 +168,7 @@ class FetchAttempt:
         """Counts the replies as sent."""
         for partition in self.partitions:
             partition.fetches += 1
-        for partition, size_bytes in self._counts:
+        for partition, size_bytes in self._bytes_read:
             partition.bytes_out += size_bytes
 
     def count_refused(self, replies: Iterable[FetchReply]) -> None:

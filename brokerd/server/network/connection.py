@@ -46,9 +46,9 @@ class Connection(Sender):
     """A client's connection, on a non-blocking socket in the event loop."""
 
     __slots__ = (
-        "_awaits", "_buffers", "_frame", "_head", "_kept", "_mutes", "_planned", "_reading",
-        "_receive_bytes", "_socket_server", "delayed_operations", "fetch_memo", "has_asked",
-        "listener", "peer_host", "produce_memo", "produces_open", "tasks_open",
+        "_buffers", "_frame", "_head", "_kept", "_muted_until_done", "_mutes", "_reading",
+        "_receive_bytes", "_serve_planned", "_socket_server", "delayed_operations", "fetch_memo",
+        "has_asked", "listener", "peer_host", "produce_memo", "produces_open", "tasks_open",
     )  # fmt: skip
 
     def __init__(
@@ -69,7 +69,7 @@ class Connection(Sender):
         self._receive_bytes = min(SMALL_FRAME_BYTES, router.receive_bytes_max)
         self._reading = False
         self._mutes = 0
-        self._awaits = self._planned = False
+        self._muted_until_done = self._serve_planned = False
         self.has_asked = False  # a request has come whole
         self.produces_open = 0  # batches queued, and Produces whose records are not safe yet
         self.tasks_open = 0  # requests not answered yet, except Produces and small Fetches
@@ -88,7 +88,7 @@ class Connection(Sender):
         """Whether the client has neither sent nor read anything since then, though the broker
         waited for it: not while it is being answered, is muted, or waits for a receive buffer."""
         awaited = self._reading and not (self.output.unanswered or self._mutes)
-        its_turn = self._writing or self._left or awaited
+        its_turn = self._writing or self._client_closed or awaited
         return self.active_at < moment and its_turn
 
     @property
@@ -102,7 +102,8 @@ class Connection(Sender):
         return self.output.held_bytes + len(self._head)
 
     def is_blocked_since(self, moment: float) -> bool:
-        """Whether replies wait since then for the client, or requests for an earlier one."""
+        """Whether replies have waited since then for the client to read them, or requests for the
+        answer to an earlier request."""
         if len(self._head) > SMALL_FRAME_BYTES and self.active_at < moment:
             return True
         return self._writing and self.blocked_at < moment
@@ -111,11 +112,13 @@ class Connection(Sender):
 
     def resume(self) -> None:
         """Reads again unless something else forbids it; kept requests are served first."""
-        may_not = self._reading or self._writing or self._mutes or self._planned or self.closed
+        may_not = (
+            self._reading or self._writing or self._mutes or self._serve_planned or self.closed
+        )
         if may_not or self.output.held_bytes > HELD_BYTES_MAX:
             return
         if self._kept:
-            self._planned = True
+            self._serve_planned = True
             self._router.tick.connections_for_next_tick += 1
             self._loop.call_soon(self._serve_kept)
         else:
@@ -126,7 +129,7 @@ class Connection(Sender):
             self._loop.add_reader(self._fd, self._on_readable)
 
     def _serve_kept(self) -> None:
-        self._planned = False
+        self._serve_planned = False
         self._router.tick.connections_for_next_tick -= 1
         if not (self._writing or self._mutes or self.closed):
             if self._kept and self.output.held_bytes <= HELD_BYTES_MAX:
@@ -144,14 +147,14 @@ class Connection(Sender):
 
     def mute_until_done(self) -> None:
         """Serves nothing more until what is open (`produces_open`, `tasks_open`) is done."""
-        if not self._awaits:
-            self._awaits = True
+        if not self._muted_until_done:
+            self._muted_until_done = True
             self.mute()
 
     def unmute_if_done(self) -> None:
         """To be called when something that was open is done."""
-        if self._awaits and not (self.produces_open or self.tasks_open):
-            self._awaits = False
+        if self._muted_until_done and not (self.produces_open or self.tasks_open):
+            self._muted_until_done = False
             self.unmute()
 
     def _wait_for_memory(self) -> None:
@@ -268,7 +271,7 @@ class Connection(Sender):
 
     def _client_left(self) -> None:
         """The client has closed its side. Whether it still reads is seen when it is answered."""
-        self._left = True
+        self._client_closed = True
         if self.output.unanswered or self.output.unsent or self._router.has_unappended:
             self.end("it has closed")
         else:

@@ -39,8 +39,9 @@ class LoopTick:
         self._loop.waking -= 1
 
     @property
-    def has_others(self) -> bool:
-        """Whether more ready connections are to be served after this one."""
+    def has_more_connections(self) -> bool:
+        """Whether more ready connections are to be served after this one. An estimate: `waking`
+        counts every ready file, and only connections that are served are taken off."""
         return self._loop.waking > 0
 
     @property
@@ -64,7 +65,7 @@ class LoopTick:
 
     def send(self, connection: Connection) -> None:
         """Sends a connection's replies: now or, if others are to be served, after the tick."""
-        if self.has_others:
+        if self.has_more_connections:
             self._add(connection)
             # A connection with Produces that wait comes through `defer_until_append`, never here.
             self._answered = len(self._connections)

@@ -62,7 +62,7 @@ class End:
         raise ConnectionAbortedError(self._reason)
 
     def release(self) -> None:
-        """Releases the file ranges among parts that are not sent."""
+        """Nothing to give back."""
 
 
 class Slot:
@@ -129,7 +129,7 @@ class OutputQueue:
         self.held_bytes += held_bytes - slot.held_bytes
         slot.parts, slot.held_bytes = parts, held_bytes
 
-    def add(self, part: bytes) -> None:
+    def add_uncounted(self, part: bytes) -> None:
         """Adds the next reply, which is no larger than its request and is not counted."""
         if self._slots:
             self._put(self.reserve(), [part])

@@ -34,7 +34,7 @@ class ReceiveBuffers:
     """A negative limit means none. `on_returned` is called when a loan has ended."""
 
     __slots__ = (
-        "_kept", "_on_returned", "lent_bytes", "limit_bytes", "loaned_bytes", "shared",
+        "_kept", "_on_returned", "held_bytes", "held_elsewhere_bytes", "limit_bytes", "shared",
         "shared_end", "shared_view",
     )  # fmt: skip
 
@@ -43,21 +43,21 @@ class ReceiveBuffers:
         self.shared_view = memoryview(self.shared)
         self.shared_end = 0
         self.limit_bytes = limit_bytes
-        self.loaned_bytes = 0
-        """Frame buffers, and `lent_bytes`, what requests hold elsewhere."""
-        self.lent_bytes = 0
+        self.held_bytes = 0
+        """Frame buffers on loan, and `held_elsewhere_bytes`: what requests hold elsewhere."""
+        self.held_elsewhere_bytes = 0
         self._kept: list[bytearray] = []
         self._on_returned = on_returned
 
     @property
     def exhausted(self) -> bool:
         """Whether requests hold more memory than they may: then no large frame is begun."""
-        return self.loaned_bytes >= self.limit_bytes >= 0
+        return self.held_bytes >= self.limit_bytes >= 0
 
     @property
     def overfull(self) -> bool:
         """Whether requests that have arrived hold more than they may: then nothing is received."""
-        return self.lent_bytes >= self.limit_bytes >= 0
+        return self.held_elsewhere_bytes >= self.limit_bytes >= 0
 
     def borrow(self, size: int) -> bytearray:
         """A buffer of at least `size` bytes, with old content, to be given back."""
@@ -68,25 +68,25 @@ class ReceiveBuffers:
                 break
         else:
             buffer = bytearray(-(-size // ROUND_BYTES) * ROUND_BYTES)
-        self.loaned_bytes += len(buffer)
+        self.held_bytes += len(buffer)
         return buffer
 
     def give_back(self, buffer: bytearray) -> None:
         """Ends a loan; the caller's views of the buffer must not be used any more."""
-        self.loaned_bytes -= len(buffer)
+        self.held_bytes -= len(buffer)
         if len(buffer) <= KEPT_BYTES_MAX and len(self._kept) < KEPT_MAX:
             self._kept.append(buffer)
         self._on_returned()
 
     def lend(self, size_bytes: int) -> None:
         """Counts memory that a request holds elsewhere, until `repay`."""
-        self.loaned_bytes += size_bytes
-        self.lent_bytes += size_bytes
+        self.held_bytes += size_bytes
+        self.held_elsewhere_bytes += size_bytes
 
     def repay(self, size_bytes: int) -> None:
         """Ends the count of such memory, or of a part of it."""
-        self.loaned_bytes -= size_bytes
-        self.lent_bytes -= size_bytes
+        self.held_bytes -= size_bytes
+        self.held_elsewhere_bytes -= size_bytes
         self._on_returned()
 
 

@@ -19,8 +19,8 @@ class Sender:
     """Sends the replies in `output`; the receiving half (`connection.py`) is paused meanwhile."""
 
     __slots__ = (
-        "_fd", "_left", "_loop", "_receiving", "_router", "_socket", "_writing", "active_at",
-        "blocked_at", "closed", "last_header", "output",
+        "_client_closed", "_fd", "_loop", "_receiving", "_router", "_socket", "_writing",
+        "active_at", "blocked_at", "closed", "last_header", "output",
     )  # fmt: skip
 
     def __init__(
@@ -31,7 +31,7 @@ class Sender:
         self._router = router
         self._loop = asyncio.get_running_loop()
         self._writing = self._receiving = False
-        self._left = False  # the client sends nothing more, and may be gone
+        self._client_closed = False  # the client sends nothing more, and may be gone
         self.output = output
         self.last_header: RequestHeader | None = None
         self.active_at = self.blocked_at = monotonic()
@@ -79,7 +79,7 @@ class Sender:
             if isinstance(error, UnreadableError):
                 reason = f"what it was promised cannot be read: {error.filename}: {reason}"
                 self._router.unreadable(error)
-            self.close(None if self._left else reason)
+            self.close(None if self._client_closed else reason)
             return True
 
     def _on_writable(self) -> None:

@@ -32,7 +32,7 @@ REMOVED_END_S = 1.0
 
 class SocketServer:
     def __init__(self, config: BrokerConfig) -> None:
-        self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._go_on)
+        self.buffers = ReceiveBuffers(config.queued_max_request_bytes, self._unmute_waiting)
         self.connections: set[Connection] = set()
         self._config = config
         self.acceptor = Acceptor(config, self.connections, self._begin)
@@ -53,7 +53,7 @@ class SocketServer:
         self.ended: Counter[str] = Counter()
         """Connections since the start, by listener."""
         self._sent_bytes = 0
-        self._limit()
+        self._apply_limits()
 
     @property
     def sent_bytes(self) -> int:
@@ -81,9 +81,9 @@ class SocketServer:
         """Takes over limits that changed, for new connections."""
         self._config = config
         self._expiry.max_idle_ms = config.connections_max_idle_ms
-        self._limit()
+        self._apply_limits()
 
-    def _limit(self) -> None:
+    def _apply_limits(self) -> None:
         if self._resolving is not None:
             self._resolving.cancel()
             self._resolving = None
@@ -107,7 +107,7 @@ class SocketServer:
         self._overrides = found
         self._overrides_text = text
         self._resolving = None
-        self._limit()
+        self._apply_limits()
 
     def close(self) -> None:
         self.listeners.close()
@@ -145,7 +145,7 @@ class SocketServer:
         self._waiting[connection] = None
         self._expiry.memory_awaited()
 
-    def _go_on(self) -> None:
+    def _unmute_waiting(self) -> None:
         """Unmutes connections that waited for memory, as long as there is enough."""
         while self._waiting and not self.buffers.exhausted:
             connection, _ = self._waiting.popitem(last=False)

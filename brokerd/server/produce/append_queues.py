@@ -27,7 +27,8 @@ from brokerd.clock import Clock
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.event_loop_turns import expect_busy_threads, in_turns
 from brokerd.log.assign_offsets import AppendResult
-from brokerd.log.log_validator.validate_and_recompress import Batch, Work, validate_and_recompress
+from brokerd.log.log_validator.validate_and_recompress import RecordWork, validate_and_recompress
+from brokerd.protocol.records import Buffer
 from brokerd.replication.partition import Partition
 from brokerd.server.background.pending_reads import load_log
 from brokerd.server.network.connection import Connection
@@ -52,26 +53,26 @@ class AppendFuture:
 
     def set_result(self, result: AppendResult | KafkaError) -> None:
         """Set the result; raises what `on_done` raises."""
-        self.result = result.alone() if isinstance(result, KafkaError) else result
+        self.result = result.without_frames() if isinstance(result, KafkaError) else result
         if self.on_done is not None:
             self.on_done()
 
 
 class _Entry:
-    __slots__ = ("batch", "connection", "outcome", "size_bytes", "work")
+    __slots__ = ("batch", "connection", "future", "size_bytes", "work")
 
-    def __init__(self, connection: Connection, batch: bytearray, work: Work | None) -> None:
+    def __init__(self, connection: Connection, batch: bytearray, work: RecordWork | None) -> None:
         self.connection = connection
         self.batch = batch
         self.size_bytes = len(batch)
         self.work = work
-        self.outcome = AppendFuture()
+        self.future = AppendFuture()
 
     def set_result(self, result: AppendResult | KafkaError) -> None:
         """Sets the result. If its request cannot be answered the connection ends: no later reply
         could be sent."""
         try:
-            self.outcome.set_result(result)
+            self.future.set_result(result)
         except Exception:
             logger.exception("a queued request could not be answered")
             self.connection.close("an unexpected error in the broker")
@@ -80,7 +81,7 @@ class _Entry:
 class _Queue:
     """The queue of a partition: entries that wait, those in a thread, and the muted connections."""
 
-    __slots__ = ("at_work", "held", "needs_load", "partition", "size_bytes", "waiting")
+    __slots__ = ("at_work", "muted", "needs_load", "partition", "size_bytes", "waiting")
 
     def __init__(self, partition: Partition, needs_load: bool) -> None:
         self.partition = partition
@@ -88,7 +89,7 @@ class _Queue:
         self.waiting: deque[_Entry] = deque()
         self.at_work: list[_Entry] = []
         self.size_bytes = 0
-        self.held: set[Connection] = set()
+        self.muted: set[Connection] = set()
 
     def is_filled_to(self, share: float) -> bool:
         count = len(self.waiting) + len(self.at_work)
@@ -114,7 +115,7 @@ class AppendQueues:
         self._loop = asyncio.get_running_loop()
         self.by_partition: dict[Partition, _Queue] = {}
         self._to_load: deque[_Queue] = deque()
-        self._taking_up: asyncio.Task[None] | None = None
+        self._loading: asyncio.Task[None] | None = None
         self._threads: ThreadPoolExecutor | None = None
         self._empty = asyncio.Event()
         self._empty.set()
@@ -125,7 +126,7 @@ class AppendQueues:
         connection: Connection,
         partition: Partition,
         batches: Sequence[memoryview],
-        work: Mapping[int, Work],
+        work: Mapping[int, RecordWork],
         *,
         needs_load: bool = False,
     ) -> tuple[AppendFuture, ...]:
@@ -140,32 +141,32 @@ class AppendQueues:
         queue.waiting += entries
         queue.size_bytes += size_bytes
         self._memory.lend(size_bytes)
-        if connection not in queue.held and queue.is_filled_to(1):
-            queue.held.add(connection)
+        if connection not in queue.muted and queue.is_filled_to(1):
+            queue.muted.add(connection)
             connection.mute()
         if not queue.at_work and not queue.needs_load:
             self._send_out(queue)
-        return tuple(entry.outcome for entry in entries)
+        return tuple(entry.future for entry in entries)
 
     def _begin(self, partition: Partition, needs_load: bool) -> _Queue:
         queue = self.by_partition[partition] = _Queue(partition, needs_load)
         self._empty.clear()
         if needs_load:
             self._to_load.append(queue)
-            if self._taking_up is None or self._taking_up.done():
-                taking = in_turns(self._queues_to_load(), self._take_up)
-                self._taking_up = self._loop.create_task(taking)
+            if self._loading is None or self._loading.done():
+                loading = in_turns(self._queues_to_load(), self._load)
+                self._loading = self._loop.create_task(loading)
         return queue
 
     def _queues_to_load(self) -> Iterator[_Queue]:
         while self._to_load and not self._closed:
             yield self._to_load.popleft()
 
-    def _take_up(self, queue: _Queue) -> None:
+    def _load(self, queue: _Queue) -> None:
         load_log(queue.partition.log)
-        self._go_on(queue)
+        self._append_or_send_out(queue)
 
-    def _go_on(self, queue: _Queue) -> None:
+    def _append_or_send_out(self, queue: _Queue) -> None:
         queue.needs_load = False
         if any(entry.work is not None for entry in queue.waiting):
             self._send_out(queue)
@@ -190,11 +191,11 @@ class AppendQueues:
 
     def _work(self, queue: _Queue, entries: list[_Entry]) -> None:
         """Runs in a thread: uses only the bytes."""
-        done = [_done(entry.batch, entry.work) for entry in entries]
+        done = [_do(entry.batch, entry.work) for entry in entries]
         self._loop.call_soon_threadsafe(self._returned, queue, entries, done)
 
     def _returned(
-        self, queue: _Queue, entries: list[_Entry], done: Sequence[Batch | KafkaError]
+        self, queue: _Queue, entries: list[_Entry], done: Sequence[Buffer | KafkaError]
     ) -> None:
         if self._closed or queue.at_work is not entries:
             return  # after a `submit` that raised, a thread may do the job: the first result counts
@@ -213,13 +214,13 @@ class AppendQueues:
             entry.connection.produces_open -= 1
             entry.connection.unmute_if_done()
         self._memory.repay(size_bytes)
-        if queue.held and not queue.is_filled_to(0.5):
-            held, queue.held = queue.held, set()
-            for connection in held:
+        if queue.muted and not queue.is_filled_to(0.5):
+            muted, queue.muted = queue.muted, set()
+            for connection in muted:
                 connection.unmute()
 
     def _append(
-        self, partition: Partition, done: Sequence[Batch | KafkaError]
+        self, partition: Partition, done: Sequence[Buffer | KafkaError]
     ) -> list[AppendResult | KafkaError]:
         batches = [each for each in done if not isinstance(each, KafkaError)]
         failed: KafkaError | None = None
@@ -252,13 +253,13 @@ class AppendQueues:
             await asyncio.to_thread(threads.shutdown, wait=True, cancel_futures=True)
 
 
-def _done(batch: bytearray, work: Work | None) -> Batch | KafkaError:
+def _do(batch: bytearray, work: RecordWork | None) -> Buffer | KafkaError:
     if work is None:
         return batch
     try:
         return validate_and_recompress(batch, work)
     except KafkaError as error:
-        return error.alone()  # its frames hold what had been decompressed
+        return error.without_frames()  # its frames hold what had been decompressed
     except BaseException as error:  # a codec that panics raises no Exception
         logger.error("a batch could not be looked at", exc_info=error)
         return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "unexpected error in the broker")

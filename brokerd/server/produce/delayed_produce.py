@@ -29,7 +29,9 @@ SYNC_TIMEOUT_S = 60.0
 class AwaitAppends:
     """A request some of whose batches are still in their partitions' queues."""
 
-    __slots__ = ("_connection", "_left", "_responder", "_results", "_since", "_slot", "_state")
+    __slots__ = (
+        "_appends_open", "_connection", "_responder", "_results", "_since", "_slot", "_state",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -44,16 +46,16 @@ class AwaitAppends:
         self._results = results
         state.forget_records()
         self._slot = state.reserve(connection) if state.acks else None
-        self._since = responder.purgatory.times.leaves(connection, ApiKey.PRODUCE)
-        self._left = 0
+        self._since = responder.purgatory.times.begin_wait(connection, ApiKey.PRODUCE)
+        self._appends_open = 0
         for each in results:
             if isinstance(each.outcome, AppendFuture):
-                self._left += 1
+                self._appends_open += 1
                 each.outcome.on_done = self._on_done
 
     def _on_done(self) -> None:
-        self._left -= 1
-        if self._left or self._connection.closed:
+        self._appends_open -= 1
+        if self._appends_open or self._connection.closed:
             return
         known = [
             PartitionResult(partition, _known(outcome)) for partition, outcome in self._results
@@ -105,7 +107,7 @@ class DelayedProduce:
         self._leave_queue: dict[int, Callable[[], None]] = {}
         state.forget_records()
         self._slot = slot or state.reserve(connection)
-        self._since = since or responder.purgatory.times.leaves(connection, ApiKey.PRODUCE)
+        self._since = since or responder.purgatory.times.begin_wait(connection, ApiKey.PRODUCE)
 
     def delay(self, behind: dict[int, tuple[Partition, int]]) -> None:
         """Answers when the records are safe, or with REQUEST_TIMED_OUT after the request's timeout;

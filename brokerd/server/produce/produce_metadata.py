@@ -30,6 +30,8 @@ class PartitionResult(NamedTuple):
 
 
 class PartitionRequest(NamedTuple):
+    """One partition of a request without its records: `size_bytes` is their size."""
+
     topic: str
     partition: int
     size_bytes: int

@@ -141,4 +141,4 @@ def refuse_old_produce(connection: Connection, header: RequestHeader, frame: mem
         PartitionReply(wanted.topic, wanted.partition, int(ErrorCode.UNSUPPORTED_VERSION))
         for wanted in request.partitions
     ]
-    connection.output.add(ProduceMetadata.of(header, request).frame(replies))
+    connection.output.add_uncounted(ProduceMetadata.of(header, request).frame(replies))

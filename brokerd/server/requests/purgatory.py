@@ -64,7 +64,7 @@ class Purgatory:
         self.expired = 0
         self._touched: OrderedDict[Delayed, set[Partition]] = OrderedDict()
         self._looks = False
-        self.fetches: dict[Delayed, DelayedFetch] = {}  # the one that has waited longest first
+        self.fetches: dict[Delayed, DelayedFetch] = {}  # an ordered set, the oldest first
         self.fetch_partitions = 0  # on which they wait, all together
 
     @property

@@ -52,7 +52,7 @@ class RequestTimes:
     """The requests of the current receive, and the metrics to which their times are added."""
 
     __slots__ = (
-        "_left", "_loop", "_next_log_s", "_not_logged", "_slow_s", "metrics", "other_bytes",
+        "_loop", "_next_log_s", "_not_logged", "_slow_s", "_waiting_keys", "metrics", "other_bytes",
         "others", "produce", "produces",
     )  # fmt: skip
 
@@ -65,13 +65,13 @@ class RequestTimes:
         self.produce = metrics.api(PRODUCE)
         self.produces = self.other_bytes = 0
         self.others: list[int] = []
-        self._left: list[int] = []
+        self._waiting_keys: list[int] = []
 
     def discard(self) -> None:
         """Drops the current receive, which failed."""
         self.produces = self.other_bytes = 0
         self.others.clear()
-        self._left.clear()
+        self._waiting_keys.clear()
 
     def receive_ends(self, connection: Connection, start_s: float) -> None:
         """A receive that began at `start_s` is served and its replies are handed to the socket.
@@ -80,7 +80,7 @@ class RequestTimes:
         """
         count = self.produces
         others = self.others
-        if self._left:
+        if self._waiting_keys:
             self._share_bytes()
         if others:
             key, count = others[0], len(others)
@@ -121,11 +121,11 @@ class RequestTimes:
 
     def _share_bytes(self) -> None:
         """Requests of the receive wait: they get a mean share of its bytes."""
-        mean = self.other_bytes // (len(self.others) + len(self._left))
-        for key in self._left:
+        mean = self.other_bytes // (len(self.others) + len(self._waiting_keys))
+        for key in self._waiting_keys:
             self.metrics.api(key).request_bytes += mean
             self.other_bytes -= mean
-        self._left.clear()
+        self._waiting_keys.clear()
 
     def _mixed_receive_ends(self, connection: Connection, start_s: float) -> None:
         timed = Counter({self.produce: self.produces})
@@ -143,13 +143,13 @@ class RequestTimes:
         woke_s = self._loop.woke_s
         return woke_s if woke_s >= 0 else start_s
 
-    def leaves(self, connection: Connection, key: int) -> Since:
+    def begin_wait(self, connection: Connection, key: int) -> Since:
         """A request of the current receive has to wait."""
         if key == PRODUCE:
             self.produces -= 1
         else:
             self.others.remove(key)
-            self._left.append(key)
+            self._waiting_keys.append(key)
         start_s = connection.active_at
         return Since(key, self._woke_s(start_s), start_s, monotonic())
 

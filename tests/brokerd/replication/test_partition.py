@@ -7,7 +7,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.replication.partition import HIGH_WATERMARK, Partition
+from brokerd.replication.partition import HIGH_WATERMARK, Follower, Partition
 from tests.brokerd.log.support import NOW_MS, batch, open_log, records
 from tests.brokerd.replication.support import apply_all, fetch, reconcile, replica, state
 
@@ -206,17 +206,12 @@ def test_bytes_damaged_on_the_way_are_not_appended(tmp_path: Path) -> None:
     assert follower.log.log_end_offset == 0
 
 
-def test_a_follower_that_keeps_up_with_the_last_fetch_counts_as_caught_up(tmp_path: Path) -> None:
-    leader = replica(tmp_path, 1)
-    leader.apply(state(1, leader=1), NOW_MS)
-    leader.append([batch(5)], NOW_MS)
-    leader.record_fetch(2, 0, NOW_MS + 10)
-    leader.append([batch(5)], NOW_MS)
-    leader.record_fetch(2, 5, NOW_MS + 20)
-    follower = leader.follower(2)
-    assert follower is not None
+def test_a_follower_that_keeps_up_with_the_last_fetch_counts_as_caught_up() -> None:
+    follower = Follower(NOW_MS)
+    follower.fetched(0, 5, NOW_MS + 10)
+    follower.fetched(5, 10, NOW_MS + 20)
     assert (follower.log_end_offset, follower.caught_up_ms) == (5, NOW_MS + 10)
-    leader.record_fetch(2, 10, NOW_MS + 30)
+    follower.fetched(10, 10, NOW_MS + 30)
     assert follower.caught_up_ms == NOW_MS + 30
 
 

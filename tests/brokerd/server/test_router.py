@@ -163,14 +163,14 @@ async def test_what_is_sent_behind_a_request_that_waits_takes_no_memory_from_oth
     for _ in range(20):  # what the others have sent is received meanwhile, if it is
         writer.write(HEARTBEAT)
         assert await answer(reader)
-    assert bench.socket_server.buffers.loaned_bytes == 0
+    assert bench.socket_server.buffers.held_bytes == 0
     assert len(bench.socket_server.connections) == 3
     bench.may_join.set()
     for reader in readers:
         assert await answer(reader)
         assert await answer(reader)
     assert bench.joined == [0, 0, LARGE_BYTES, LARGE_BYTES]
-    assert bench.socket_server.buffers.loaned_bytes == 0
+    assert bench.socket_server.buffers.held_bytes == 0
 
 
 @pytest.mark.parametrize(("kept", "served"), [(0, 512), (3, 128), (63, 8), (10_000, 8)])
@@ -254,7 +254,7 @@ async def test_what_ends_a_connection_takes_no_more_of_a_large_request(bench: Be
     assert connection._frame is not None
     connection.output.reserve()  # a long poll
     connection.end("a Produce with acks=0 failed")
-    assert bench.socket_server.buffers.loaned_bytes == 0
+    assert bench.socket_server.buffers.held_bytes == 0
 
 
 @pytest.mark.parametrize("cannot_be_told", [False, True])
@@ -272,7 +272,7 @@ async def test_what_ends_or_closes_at_the_turns_end_takes_no_memory_for_what_was
     writer.write(produce(acks=0) + join(LARGE_BYTES)[:PIECE_BYTES])
     await until(lambda: connection.closed or connection.tasks_open)
     assert connection.closed is cannot_be_told
-    assert bench.socket_server.buffers.loaned_bytes == 0
+    assert bench.socket_server.buffers.held_bytes == 0
 
 
 async def test_who_was_appended_for_before_another_failed_is_answered(

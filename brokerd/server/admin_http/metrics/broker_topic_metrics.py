@@ -76,12 +76,12 @@ def partition_lines(partitions: list[Partition]) -> Iterator[str]:
     for name, kind, text, value in _BY_PARTITION:
         yield head(name, kind, text)
         for each in partitions:
-            place = f'topic="{escape(each.topic)}",partition="{each.index}"'
-            yield f"{name}{{{place}}} {value(each)}\n"
+            labels = f'topic="{escape(each.topic)}",partition="{each.index}"'
+            yield f"{name}{{{labels}}} {value(each)}\n"
     led = [each for each in partitions if each.is_leader]
     for name, text, value in _BY_LED_PARTITION if led else ():
         name = f"kafka_cluster_partition_{name}"
         yield head(name, "gauge", text)
         for each in led:
-            place = f'topic="{escape(each.topic)}",partition="{each.index}"'
-            yield f"{name}{{{place}}} {int(value(each))}\n"
+            labels = f'topic="{escape(each.topic)}",partition="{each.index}"'
+            yield f"{name}{{{labels}}} {int(value(each))}\n"

@@ -44,6 +44,6 @@ def log_manager_lines(metrics: BrokerMetrics, logs: LogManager) -> Iterator[str]
     yield from singles(prefix, (name, "Log directories offline.", len(offline)))
     live = [log_dir.path for log_dir in logs.dirs.live]
     rows: list[Row] = [({"logDirectory": path}, int(path in offline)) for path in [*live, *offline]]
-    yield from family(prefix + "logdirectoryoffline", "gauge", "1 for one that is.", rows)
+    yield from family(prefix + "logdirectoryoffline", "gauge", "1 if it is offline.", rows)
     rows = [({"logDirectory": each.path}, each.free_bytes) for each in disk_spaces(logs)]
     yield from family("brokerd_log_directory_free_bytes", "gauge", "Space left.", rows)

@@ -18,7 +18,7 @@ def socket_server_lines(
     metrics: BrokerMetrics, socket_server: SocketServer, *, is_ready: bool
 ) -> Iterator[str]:
     loop, buffers = metrics.loop, socket_server.buffers
-    idle, used = round(loop.idle_share(), 4), buffers.loaned_bytes
+    idle, used = round(loop.idle_share(), 4), buffers.held_bytes
     free = buffers.limit_bytes - used if buffers.limit_bytes >= 0 else INT64_MAX
     text = "Share of the last 30 s that the loop waited for something to do, 0 to 1."
     yield from singles(

@@ -29,8 +29,9 @@ def test_an_empty_group_is_deleted_with_its_offsets() -> None:
 
 
 def test_a_group_of_which_nothing_was_stored_is_deleted_at_once() -> None:
-    bench = Bench()
-    bench.commit(OffsetToCommit("t", 0, 10, metadata="x" * 4097))
+    bench = Bench(hold_writes=True)
+    bench.send_commit(AT_10)
+    bench.release(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     assert bench.state() == "Empty"
     assert bench.delete() is ErrorCode.NONE
     assert (bench.records(), bench.state()) == ([], "Dead")

@@ -63,6 +63,13 @@ def test_metadata_is_kept_and_too_much_of_it_refused_for_that_partition_alone() 
     assert bench.commit(long) == [ErrorCode.OFFSET_METADATA_TOO_LARGE]
 
 
+def test_a_commit_of_which_every_partition_is_refused_founds_no_group() -> None:
+    bench = Bench()
+    long = OffsetToCommit("t", 1, 10, metadata="x" * 4097)
+    assert bench.commit(long) == [ErrorCode.OFFSET_METADATA_TOO_LARGE]
+    assert [*bench.core.listings()] == []
+
+
 def test_a_member_commits_in_its_generation() -> None:
     bench = Bench()
     member = bench.stable_group()[0]

@@ -130,19 +130,19 @@ class Life:
 def check(bench: Bench) -> None:
     """What holds at any time."""
     state = bench.core._state
-    armed = state.deadlines
+    armed = state.deadlines._at_ms
     for group in state.groups.values():
         check_group(group)
         if group.state is GroupState.PREPARING_REBALANCE:
-            assert armed.get(Deadline(Timer.JOIN, group.group_id)) is not None
+            assert Deadline(Timer.JOIN, group.group_id) in armed
         if group.state is GroupState.COMPLETING_REBALANCE:
-            assert armed.get(Deadline(Timer.SYNC, group.group_id)) is not None or not group.unsynced
+            assert Deadline(Timer.SYNC, group.group_id) in armed or not group.unsynced
         for member_id in group.pending:
             key = Deadline(Timer.PENDING_MEMBER, group.group_id, member_id)
-            assert armed.get(key) is not None
+            assert key in armed
         for member in group.members.values():
             key = Deadline(Timer.SESSION, group.group_id, member.member_id)
-            assert armed.get(key) is not None or (member.waits and not member.is_new)
+            assert key in armed or (member.waits and not member.is_new)
     members = [member for group in state.groups.values() for member in group.members.values()]
     pending = sum(len(group.pending) for group in state.groups.values())
     held_bytes = sum(member.size_bytes for member in members) + pending * MEMBER_BYTES

@@ -4,7 +4,7 @@ import cramjam
 import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_validator.validate_and_recompress import Work, validate_and_recompress
+from brokerd.log.log_validator.validate_and_recompress import RecordWork, validate_and_recompress
 from brokerd.log.log_validator.validate_records import REPORTED_MAX, RefusedRecords, Rules
 from brokerd.protocol.compression import Codec, TooManyBytes
 from brokerd.protocol.records import (
@@ -26,9 +26,9 @@ RECORDS = [Record(i, 1_000 + i, b"k%d" % i, b"value " * i) for i in range(50)]
 CODECS = list(Codec)
 
 
-def work(codec: int, level: int | None = None, **more: object) -> Work:
+def work(codec: int, level: int | None = None, **more: object) -> RecordWork:
     rules = {"rules": Rules(), "is_append_time": False, "max_message_bytes": 1 << 20, **more}
-    return Work(codec, level, **rules)  # type: ignore[arg-type]
+    return RecordWork(codec, level, **rules)  # type: ignore[arg-type]
 
 
 def with_header(codec: int = 0, **fields: int) -> bytearray:
@@ -45,7 +45,7 @@ def test_of_very_many_records_with_a_time_that_is_the_brokers_only_some_are_told
     assert len(caught.value.records) == REPORTED_MAX
 
 
-def performed(batch: bytearray, todo: Work) -> BatchHeader:
+def performed(batch: bytearray, todo: RecordWork) -> BatchHeader:
     """The header of the result, which must hold the same records and a right CRC."""
     done = memoryview(validate_and_recompress(batch, todo))
     header = read_header(done)

@@ -6,7 +6,7 @@ import pytest
 
 from brokerd.config.log_config import LogConfig
 from brokerd.errors import ErrorCode, KafkaError
-from brokerd.log.log_validator.validate_and_recompress import Work
+from brokerd.log.log_validator.validate_and_recompress import RecordWork
 from brokerd.log.log_validator.validate_messages import AT_ONCE_RECORDS, validate_messages
 from brokerd.protocol.compression import Codec
 from brokerd.protocol.records import (
@@ -42,7 +42,9 @@ def misnumbered() -> bytearray:
     return batch
 
 
-def checked(batch: bytearray, validates_all: bool, log: LogConfig, version: int = 9) -> Work | None:
+def checked(
+    batch: bytearray, validates_all: bool, log: LogConfig, version: int = 9
+) -> RecordWork | None:
     return validate_messages(memoryview(batch), version, validates_all, log, "t-0", NOW_MS)
 
 

@@ -89,11 +89,13 @@ def test_a_broker_without_the_listener_is_no_leader_for_who_asks_there() -> None
     known = image()
     known.brokers[2] = RegisteredBroker(id=2, endpoints={})
     cache = MetadataTopicCache(known)
-    found: Any = partition(cache.topic(NINE._replace(unseen=frozenset({1})), known.topics["t"]))
+    found: Any = partition(
+        cache.topic(NINE._replace(without_listener=frozenset({1})), known.topics["t"])
+    )
     assert found.error_code == ErrorCode.LISTENER_NOT_FOUND
     assert (found.leader_id, found.offline_replicas) == (-1, (1,))
     seen: Any = partition(cache.topic(NINE, known.topics["t"]))
     assert (seen.error_code, seen.leader_id) == (0, 1)
-    view = View(5, unseen=frozenset({1}))
+    view = View(5, without_listener=frozenset({1}))
     old: Any = partition(cache.topic(view, known.topics["t"]), view.version)
     assert (old.error_code, old.leader_id) == (ErrorCode.LEADER_NOT_AVAILABLE, -1)

@@ -194,15 +194,6 @@ async def test_where_too_much_waits_the_oldest_long_poll_is_answered_early(
     assert purgatory.count == 2
 
 
-async def test_a_partition_named_many_times_is_listened_to_once() -> None:
-    purgatory, client, partition = empty_purgatory(), Client(), Listened()
-    named = cast(list[Partition], [partition] * 3)
-    delay_fetch(purgatory, client, named, 60, lambda _: False, lambda: None)
-    assert len(partition.listeners) == 1
-    client.close("gone")
-    assert (partition.listeners, purgatory.count) == ({}, 0)
-
-
 class Bench:
     """A broker that leads t-0, t-1 …, and a client that fetches from all of them."""
 

@@ -44,7 +44,7 @@ def led_here(tmp_path: Path) -> dict[str, Partition]:
     return partitions
 
 
-def test_only_what_has_moved_is_read_again(led_here: dict[str, Partition]) -> None:
+def test_only_what_has_more_dirty_is_read_again(led_here: dict[str, Partition]) -> None:
     cache = sessions()
     session_id = opened(cache, "a", "b", "c")
 
@@ -70,11 +70,11 @@ def test_who_waits_for_a_session_hears_of_each_move(led_here: dict[str, Partitio
     session_id = opened(cache, "a", "b", "c")
     fetch = cache.begin(request(session_id, 1), False, NOW_MS)
     read(fetch, led_here)
-    assert (fetch.next_partitions(), fetch.has_clean, fetch.has_moved) == ([], True, False)
+    assert (fetch.next_partitions(), fetch.has_clean, fetch.has_more_dirty) == ([], True, False)
     assert fetch.session is not None
     fetch.session.listeners[heard.append] = None
     led_here["a"].append([batch()], NOW_MS)
-    assert (heard, fetch.has_moved) == ([led_here["a"]], True)
+    assert (heard, fetch.has_more_dirty) == ([led_here["a"]], True)
     assert fetch.wanted_of(led_here["a"]) == wanted("a")[0]
 
 

@@ -57,7 +57,7 @@ def test_replies_leave_in_the_order_of_their_slots(
 ) -> None:
     queue, peer = pair
     first, second = queue.reserve(), queue.reserve()
-    queue.add(b"third")
+    queue.add_uncounted(b"third")
     queue.fill(second, [b"second "])
     assert queue.flush()
     assert queue.unsent == 0
@@ -72,7 +72,7 @@ def test_what_is_held_counts_until_it_is_sent(pair: tuple[OutputQueue, socket.so
     queue, peer = pair
     waiting = queue.reserve(1000)
     assert queue.held_bytes == 1000 + SLOT_BYTES
-    queue.add(b"x" * 70)  # behind the one that waits
+    queue.add_uncounted(b"x" * 70)  # behind the one that waits
     queue.add_parts([b"y" * 100])
     assert queue.held_bytes == 1000 + SLOT_BYTES + 170
     assert queue.flush()
@@ -110,7 +110,7 @@ def test_a_full_socket_keeps_the_rest_in_order(
     queue, peer = pair
     parts = [bytes([number]) * 100_000 for number in range(40)]
     for part in parts:
-        queue.add(part)
+        queue.add_uncounted(part)
     assert not queue.flush()
     assert drain(queue, peer, 4_000_000) == b"".join(parts)
     assert queue.flush()

@@ -26,7 +26,7 @@ def test_loans_are_counted_until_they_end() -> None:
     assert buffers.exhausted
     buffers.give_back(loans.pop())
     assert not buffers.exhausted
-    assert buffers.loaned_bytes == 2 * ROUND_BYTES
+    assert buffers.held_bytes == 2 * ROUND_BYTES
 
 
 def test_few_and_no_large_buffers_are_kept() -> None:
@@ -50,4 +50,4 @@ def test_whoever_waits_for_memory_is_told_of_every_loan_that_ends() -> None:
     assert buffers.exhausted
     buffers.repay(10 + ROUND_BYTES)
     assert told == [False, True, False]
-    assert buffers.loaned_bytes == 0
+    assert buffers.held_bytes == 0

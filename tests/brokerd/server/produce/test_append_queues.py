@@ -12,7 +12,7 @@ import pytest
 
 from brokerd.errors import ErrorCode, KafkaError
 from brokerd.log.assign_offsets import AppendResult
-from brokerd.log.log_validator.validate_and_recompress import Work
+from brokerd.log.log_validator.validate_and_recompress import RecordWork
 from brokerd.log.log_validator.validate_records import Rules
 from brokerd.log.unified_log import UnifiedLog
 from brokerd.protocol.compression import Codec
@@ -25,7 +25,7 @@ from tests.brokerd.log.support import NOW_MS, batch, headers, records
 from tests.brokerd.replication.support import replica, state
 from tests.support.manual_clock import ManualClock
 
-GZIP = Work(Codec.GZIP, 9, Rules(), False, 1 << 20)
+GZIP = RecordWork(Codec.GZIP, 9, Rules(), False, 1 << 20)
 TOO_SMALL = GZIP._replace(max_message_bytes=10)
 
 
@@ -64,7 +64,9 @@ class Bench:
     def lead(self, version: int, leader: int = 1) -> None:
         self.partition.apply(state(version, leader, replicas=(1,), isr=(1,)), 0)
 
-    def add(self, work: Work | None, *batches: memoryview, at: int = 0) -> tuple[AppendFuture, ...]:
+    def add(
+        self, work: RecordWork | None, *batches: memoryview, at: int = 0
+    ) -> tuple[AppendFuture, ...]:
         client: Any = self.client
         todo = {} if work is None else {at: work}
         return self.queues.add(client, self.partition, batches or (batch(),), todo)
@@ -93,7 +95,7 @@ async def test_later_batches_wait_behind_those_at_work(bench: Bench) -> None:
     first = bench.add(GZIP, batch(300, size=1000, timestamp_ms=1000))
     assert bench.partition in bench.queues.by_partition
     outcomes = [*first, *bench.add(None, batch(timestamp_ms=5000)), *bench.add(GZIP)]
-    assert bench.memory.loaned_bytes > 300_000
+    assert bench.memory.held_bytes > 300_000
     assert await bench.results(outcomes) == [(0, None), (300, None), (301, None)]
     found = list(headers(bench.partition.log))
     assert [(each.base_offset, each.codec) for each in found] == [
@@ -102,7 +104,7 @@ async def test_later_batches_wait_behind_those_at_work(bench: Bench) -> None:
         (301, Codec.GZIP),
     ]
     assert len(records(bench.partition.log)) == 302
-    assert bench.memory.loaned_bytes == 0
+    assert bench.memory.held_bytes == 0
     assert not bench.queues.by_partition
 
 
@@ -217,7 +219,7 @@ async def test_without_a_thread_batches_are_refused_and_later_ones_are_served(
         outcomes = [*bench.add(GZIP), *bench.add(None)]
         assert await bench.results(outcomes) == [(-1, ErrorCode.UNKNOWN_SERVER_ERROR)] * 2
     assert "can't start new thread" in caplog.text
-    assert bench.memory.loaned_bytes == 0
+    assert bench.memory.held_bytes == 0
     outcomes = [*bench.add(GZIP, batch(3))]  # the thread finds what was given up, too
     assert await bench.results(outcomes) == [(0, None)]
     assert bench.partition.log.log_end_offset == 3
@@ -235,7 +237,7 @@ async def test_what_is_for_a_log_not_used_yet_waits_for_its_turn_and_so_does_wha
     ]
     assert bench.partition.log.log_end_offset == 0
     assert await bench.results(outcomes) == [(0, None), (1, None), (2, None)]
-    assert bench.memory.loaned_bytes == 0
+    assert bench.memory.held_bytes == 0
     again = bench.queues.add(
         client, bench.partition, [batch(2), batch()], {1: GZIP}, needs_load=True
     )

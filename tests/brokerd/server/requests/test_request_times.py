@@ -122,7 +122,7 @@ def test_a_request_that_waits_leaves_its_receive_and_is_counted_when_answered(
     served.times.others += [FETCH, FETCH]
     served.times.other_bytes = 90
     served.now_s = 100.002
-    waiting = served.times.leaves(client, FETCH)
+    waiting = served.times.begin_wait(client, FETCH)
     served.receive(0.001, 0.003)
     assert served.metrics.api(FETCH).requests == 1
     served.now_s = 100.402
@@ -135,7 +135,7 @@ def test_a_request_that_waits_leaves_its_receive_and_is_counted_when_answered(
 def test_the_bytes_of_a_request_that_waits_alone_are_its_own(served: Served) -> None:
     served.times.others.append(ApiKey.CREATE_TOPICS)
     served.times.other_bytes = 70
-    waiting = served.times.leaves(served.client(), ApiKey.CREATE_TOPICS)
+    waiting = served.times.begin_wait(served.client(), ApiKey.CREATE_TOPICS)
     served.receive(0, 0.001)
     served.times.answered(served.client(), waiting)
     assert served.metrics.api(ApiKey.CREATE_TOPICS).request_bytes == 70
@@ -182,7 +182,7 @@ def test_waiting_for_what_was_asked_for_is_not_slow(
 ) -> None:
     client: Any = served.client()
     served.times.others.append(key)
-    waiting = served.times.leaves(client, key)
+    waiting = served.times.begin_wait(client, key)
     served.now_s = 130.0
     served.times.answered(client, waiting)
     assert bool(caplog.records) == is_told
