@@ -60,6 +60,7 @@ def propose_mock(principal: Principal, cluster: Cluster, wanted: MockRecordsToWr
         "schemas": {"value": schema_title(schema)} if schema else {},
     }
     plan = plans.propose(principal, cluster, WriteMockRecords.action, wanted.topic, params)
+    # The specification, in place of records (actions/mock_records.py).
     store_contents(plan, [NewRecord(key=None, value=spec)])
     return plan
 

@@ -1,4 +1,5 @@
-"""The form of a new report: a time range, by name or from and to, and whether for admins only."""
+"""The form of a new report: a time range, by name or from and to, and whether with the topics that
+only admins see."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib import messages as notices
+from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -30,7 +30,7 @@ def save(request: ClusterRequest, cluster: str) -> HttpResponse:
         except SavedQueryRefused as error:
             form.add_error(None, str(error))
         else:
-            notices.success(request, _("The query “%(name)s” was saved.") % {"name": row.name})
+            messages.success(request, _("The query “%(name)s” was saved.") % {"name": row.name})
             return redirect(query_url(cluster, row))
     context = {"form": form, "back": _shown_page(request)}
     return render(request, "saved_queries/save.html", context, status=422)
@@ -58,7 +58,7 @@ def edit(request: ClusterRequest, cluster: str, query: int) -> HttpResponse:
         except SavedQueryRefused as error:
             form.add_error(None, str(error))
         else:
-            notices.success(request, _("The query “%(name)s” was changed.") % {"name": row.name})
+            messages.success(request, _("The query “%(name)s” was changed.") % {"name": row.name})
             return redirect(query_url(cluster, row))
     context = {
         "form": form,
@@ -75,7 +75,7 @@ def edit(request: ClusterRequest, cluster: str, query: int) -> HttpResponse:
 def delete(request: ClusterRequest, cluster: str, query: int) -> HttpResponse:
     row = _query_or_404(request, query)
     services.delete(request.principal, request.cluster, row)
-    notices.success(request, _("The query “%(name)s” was deleted.") % {"name": row.name})
+    messages.success(request, _("The query “%(name)s” was deleted.") % {"name": row.name})
     return redirect(page_url(cluster, row.page, row.topic))
 
 

@@ -24,5 +24,5 @@ def retention_warnings(
 
 
 def _limit(value: str | None) -> float:
-    """A limit as a number; −1 is none."""
+    """A limit as a number; infinite for −1 (none), and if the value is not known."""
     return float(value) if value and value.isdigit() else math.inf

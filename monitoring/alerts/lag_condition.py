@@ -50,8 +50,8 @@ class LagReading:
 class RuleInput:
     """The lags of one tick. `groups_complete`: a subject that is missing here does not exist.
 
-    Only a rule that contains the full name of a topic in `hidden_topics` applies to it: a rule with
-    "*" would reveal it to the webhook and to other users.
+    Only a rule whose topic pattern is the full name of a topic in `hidden_topics` applies to it: a
+    rule with "*" would reveal it to the webhook and to other users.
     """
 
     at_ms: int

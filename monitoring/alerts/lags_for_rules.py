@@ -16,7 +16,7 @@ def rule_input_of(tick: Tick, scope: Scope = EVERYTHING, *, with_topics: bool) -
 
     Commits on deleted topics are left out: their end offset will never be known. Topics outside
     the scope are in no group's sum, since an alert is sent to people who must not see them. Only a
-    rule that contains the full name of such a topic applies to it.
+    rule whose topic pattern is the full name of such a topic applies to it.
     """
     columns = TickColumns.of(tick)
     groups, names = columns.groups, columns.groups.group_names.all

@@ -5,8 +5,9 @@ The position of the last flush is read from the manifests and stored nowhere els
 written exactly once, also if a flush is repeated or crashes. The object that knows the last tick
 stays in memory; after a restart it is restored from the stored rows and from that tick in Redis.
 
-A flush writes a file for each minute and table. Ten of them become one at once: a chart of an hour
-would open sixty for each of its lines. When Spark has rolled up the hour, it merges all of them.
+A flush writes a file for each minute and table. As soon as there are ten of a table, they are
+merged: else a chart of an hour would open sixty for each of its lines. When Spark has rolled up the
+hour, it merges all of them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -43,7 +44,7 @@ def flush(root: Root, slug: str) -> int:
     """
     after_ms = flushed_until_ms(root, slug)
     changes = _changes_of(root, slug)
-    # After a restart: the rows in the files do not have the last readings.
+    # After a restart: the rows in the files do not have the last readings of the counters.
     if changes.lacks_readings and (last := _tick_at(slug, changes.last_at_ms)):
         changes.recall(last)
     return append(root, slug, _ticks_after(slug, after_ms))

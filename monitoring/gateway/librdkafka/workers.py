@@ -30,7 +30,8 @@ def call(function: str, *arguments: Any, limit_s: float) -> Any:
     """Call `function` (of FUNCTIONS in worker_process.py) in a worker. Arguments and result are
     pickled.
 
-    Raises the function's GatewayError, or Unreadable if the worker died or exceeded the limit.
+    Raises the function's GatewayError, ClusterUnavailable if all workers are busy, or Unreadable if
+    the worker died or exceeded the limit.
     """
     return _workers_of(os.getpid()).call(function, arguments, limit_s)
 
