@@ -1,6 +1,6 @@
 """The HTTP status of a page whose cluster or schema registry could not be read or changed.
 
-    503  it did not answer, or its answer could not be decoded (Unreadable): the same request may succeed later
+    503  it did not answer, or its answer could not be decoded: the same request may succeed later
     404  what the URL or the form names is not there
     422  it answered, and refuses the request, does not support it, or its answer is not valid
 
